@@ -326,6 +326,36 @@ TEST_F(first_answer, is_not_to_leave_the_program_where_something_may_save_much) 
     EXPECT_TRUE(first_steps_of(list_, paths_).steps.empty());
 }
 
+TEST_F(first_answer, is_not_to_leave_the_program_where_a_sample_does_not_exclude_a_saving) {
+    list_.advices.clear();
+    list_.preloads = {{"mimalloc", {-20, 10, 30}}};  // of 1000
+    EXPECT_TRUE(first_steps_of(list_, paths_).leaves()) << "all events were replayed";
+    list_.malloc_share = 0.1;
+    const first_steps steps = first_steps_of(list_, paths_);
+    EXPECT_TRUE(steps.steps.empty());
+    EXPECT_FALSE(steps.leaves());
+    const std::string text = first_steps_text(steps);
+    EXPECT_TRUE(text.starts_with("Nothing below is sure to save 2 %")) << text;
+    EXPECT_NE(text.find("mimalloc saves up to 30.0 ns (3.0 % of"), std::string::npos) << text;
+    list_.preloads = {{"mimalloc", {-20, 10, 19}}};
+    EXPECT_TRUE(first_steps_of(list_, paths_).leaves());
+    EXPECT_TRUE(first_steps_text(first_steps_of(list_, paths_)).starts_with("Leave the program as it is"));
+}
+
+TEST_F(first_answer, is_not_to_leave_the_program_where_a_sample_of_an_advice_does_not_exclude_a_saving) {
+    list_.advices.resize(1);
+    list_.preloads.clear();
+    advice& change = list_.advices.front();
+    change.decision = verdict::leave;
+    change.saving.nanoseconds = {-5, 5, 8};  // in the program up to twice as much
+    EXPECT_TRUE(first_steps_of(list_, paths_).leaves());
+    change.saving.replayed_share = 0.2;
+    EXPECT_TRUE(first_steps_of(list_, paths_).leaves());
+    change.saving.nanoseconds.high = 12;
+    EXPECT_FALSE(first_steps_of(list_, paths_).leaves());
+    EXPECT_NE(first_steps_text(first_steps_of(list_, paths_)).find("that number 1, "), std::string::npos);
+}
+
 TEST_F(measure, what_saves_too_little_is_left) {
     replay_host host;
     advice_list list = plan_advices(run_, paths_);

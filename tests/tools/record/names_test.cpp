@@ -1,6 +1,8 @@
 // Names that come from debug information: the types of objects, and functions where the information is not in the file
 // itself.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -22,6 +24,20 @@ std::string innermost_function(const loaded_trace& trace, std::uint64_t size) {
     if (found == trace.events.end() || trace.stack_of(*found).empty()) return "none";
     const std::vector<source_location> locations = trace.stack_of(*found).front().locations;
     return locations.empty() ? "unknown" : locations.front().function;
+}
+
+TEST(names, functions_of_the_c_library_have_no_lines_but_names) {
+    Dl_info found{};
+    link_map* library = nullptr;
+    void* const function = ::dlsym(RTLD_DEFAULT, "qsort");
+    if (function == nullptr || ::dladdr1(function, &found, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) == 0 ||
+        library == nullptr || *library->l_name != '/')
+        GTEST_SKIP() << "the C library is not a file";
+    symbol_source symbols{library->l_name, {}, {}};
+    const auto& locations = symbols.locate(reinterpret_cast<std::uintptr_t>(function) + 1 - library->l_addr);
+    ASSERT_EQ(locations.size(), 1U);
+    EXPECT_NE(locations[0].function.find("qsort"), std::string::npos) << locations[0].function;
+    EXPECT_EQ(locations[0].file, "");
 }
 
 class made_types : public recording, public testing::WithParamInterface<const char*> {};

@@ -300,8 +300,10 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));
     nlohmann::json preloads = nlohmann::json::array();
     for (const preload_saving& each : list.preloads) preloads.push_back(preload_json(each));
+    const first_steps first = first_steps_of(list, paths);
     return {{"command", header.command},
-            {"first", first_steps_json(first_steps_of(list, paths))},
+            {"first", first_steps_json(first)},
+            {"leave", first.leaves()},
             {"runs", list.runs ? nlohmann::json{{"rounds", list.runs->rounds},
                                                 {"seconds", list.runs->seconds},
                                                 {"precise", list.runs->are_precise}}

@@ -38,19 +38,23 @@ bool is_worth_it(const first_step& step) {
     return step.nanoseconds.low > 0 && step.share.value_or(1) >= threshold::worth_the_change;
 }
 
+first_step step_of(const preload_saving& each, const advice_list& list) {
+    first_step step;
+    step.what = each.name;
+    step.nanoseconds = each.nanoseconds;
+    step.share = share_of(each.nanoseconds.median, list);
+    step.cost = "no change to the code";
+    step.is_certain = list.runs.has_value();
+    if (each.peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *each.peak_ratio);
+    return step;
+}
+
 /// The malloc that saves most by its median.
 std::optional<first_step> best_preload(const advice_list& list) {
     const auto saved = [](const preload_saving& each) { return each.nanoseconds.median; };
     const auto best = std::ranges::max_element(list.preloads, {}, saved);
     if (best == list.preloads.end()) return std::nullopt;
-    first_step step;
-    step.what = best->name;
-    step.nanoseconds = best->nanoseconds;
-    step.share = share_of(best->nanoseconds.median, list);
-    step.cost = "no change to the code";
-    step.is_certain = list.runs.has_value();
-    if (best->peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *best->peak_ratio);
-    return step;
+    return step_of(*best, list);
 }
 
 std::string cost_of(const advice& each, const call_paths& paths) {
@@ -100,6 +104,28 @@ std::optional<first_step> best_perhaps(const advice_list& list, const call_paths
     return best;
 }
 
+/// What only a sample says not to be worth it, with an interval that does not exclude that it is: what may save most. A
+/// sample has a smaller heap than the program, so it does not see all that malloc costs.
+std::optional<first_step> not_excluded(const advice_list& list, const call_paths& paths) {
+    std::optional<first_step> most;
+    const auto consider = [&](first_step step) {
+        const std::optional<double> share = share_of(step.nanoseconds.high, list);
+        if (step.nanoseconds.high <= 0 || share.value_or(1) < threshold::worth_the_change) return;
+        step.share = share;
+        step.is_certain = false;
+        if (!most || step.nanoseconds.high > most->nanoseconds.high) most = std::move(step);
+    };
+    if (!list.runs && list.malloc_share < 1) {
+        for (const preload_saving& each : list.preloads) consider(step_of(each, list));
+    }
+    for (std::size_t i = 0; i < list.advices.size(); ++i) {
+        const advice& each = list.advices[i];
+        const bool of_sample = each.saving.done && each.saving.replayed_share < 1 && !each.in_runs;
+        if (of_sample && each.candidate != verdict::leave) consider(step_of(list, i, paths));
+    }
+    return most;
+}
+
 std::string saving_text(const first_step& step) {
     const std::string range = step.advice ? time_text(step.nanoseconds.low) + " to " + time_text(step.nanoseconds.high)
                                           : time_text(step.nanoseconds.median);
@@ -112,6 +138,17 @@ std::string step_text(const first_step& step, bool of_runs) {
     }
     return fmt::format("{}: saves {} in {}; {}.", preload_text(step.what), saving_text(step),
                        of_runs ? "runs of the program" : "a replay", step.cost);
+}
+
+std::string not_excluded_text(const first_step& step) {
+    const std::string what = step.advice ? fmt::format("number {}, {},", *step.advice + 1, step.what) : step.what;
+    const std::string most = time_text(step.nanoseconds.high) +
+                             (step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "");
+    return fmt::format(
+        "Nothing below is sure to save {:.0f} % of the CPU time. But only a sample of the allocations was replayed, "
+        "and it "
+        "does not exclude that {} saves up to {}: measure it with acre try, or with acre advise --run.",
+        threshold::worth_the_change * 100, what, most);
 }
 
 }  // namespace
@@ -127,7 +164,11 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     if (preload) found.steps.push_back(*preload);
     if (change) found.steps.push_back(*change);
     if (found.steps.empty()) {
-        if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) found.steps.push_back(*perhaps);
+        if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) {
+            found.steps.push_back(*perhaps);
+        } else {
+            found.not_excluded = not_excluded(list, paths);
+        }
         return found;
     }
     // Each as it was in runs, or as replayed on a clean heap.
@@ -140,7 +181,8 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
 
 std::string first_steps_text(const first_steps& of) {
     if (!of.is_known) return {};
-    if (of.steps.empty()) {
+    if (of.not_excluded) return wrapped(not_excluded_text(*of.not_excluded), 0, 110);
+    if (of.leaves()) {
         return wrapped(
             "Leave the program as it is: no other malloc that is installed here, and no change below, saves " +
                 fmt::format("{:.0f} % of its CPU time.", threshold::worth_the_change * 100),

@@ -28,6 +28,10 @@ struct first_steps {
     bool is_known = false;
     bool of_runs = false;  // what a malloc saves was measured in runs of the program
     std::vector<first_step> steps;
+    std::optional<first_step> not_excluded{};  // without steps: by the replay of a sample it may be worth it
+
+    /// Whether the answer is to leave the program as it is.
+    bool leaves() const noexcept { return is_known && steps.empty() && !not_excluded; }
 };
 
 first_steps first_steps_of(const advice_list& list, const call_paths& paths);

@@ -44,27 +44,6 @@ bool is_whole_run(trace_reader& reader) {
     });
 }
 
-contender contender_of(const advice& each) {
-    const verdict_traits& traits = traits_of(each.candidate);
-    contender made{resource_number(traits.resource), {}};
-    switch (traits.size) {
-        case sized_by::first_block:
-            made.parameters.bytes = each.block_bytes;
-            break;
-        case sized_by::slot:
-            // The pool that threads share is replayed by a resource of any size.
-            if (!traits.shared_by_threads) made.parameters.bytes = each.slot_bytes;
-            break;
-        case sized_by::arenas:
-            made.parameters = {.count = each.arenas, .bytes = each.arena_bytes};
-            break;
-        case sized_by::buffer:
-        case sized_by::nothing:
-            break;
-    }
-    return made;
-}
-
 /// Scales the time of a share of the events to all of them.
 interval scaled(const interval& of, double share) {
     return {of.low / share, of.median / share, of.high / share};
@@ -193,7 +172,12 @@ void decide(advice& each) {
     // The figures lack what threads cost each other in malloc, which is mostly far more.
     const bool of_threads = traits_of(each.candidate).shared_by_threads;
     if (!of_threads && saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
-        leave(fmt::format("it would save less than {:.0f} % of the CPU time", threshold::worth_the_change * 100));
+        const double high = saving.nanoseconds.high / saving.cpu_nanoseconds;
+        const bool of_sample = saving.replayed_share < 1 && high >= threshold::worth_the_change;
+        leave(fmt::format("{} save{} less than {:.0f} % of the CPU time{}",
+                          of_sample ? "a sample of its events" : "it would", of_sample ? "s" : "",
+                          threshold::worth_the_change * 100,
+                          of_sample ? fmt::format(", and does not exclude {}", percent_text(high)) : ""));
     }
 }
 
@@ -209,11 +193,10 @@ bool is_named(const std::string& allocator, const std::string& name) {
 }
 
 /// Measures malloc, the limit of any saving, and the installed mallocs.
-other_mallocs measure_malloc(replay_host& host, const history& run, advice_list& list, double seconds) {
+other_mallocs measure_malloc(replay_host& host, const history& run, advice_list& list) {
     std::vector<contender> preloads = installed_contenders("preloads");
     for (contender& each : preloads) each.time_only = true;
-    const double plays = rounds_of_whole_run * static_cast<double>(preloads.size() + 1) + plays_before_rounds;
-    const sequence steps = steps_of(run, timed_window(seconds, plays));
+    const sequence steps = steps_of(run, window_of_whole_run(run, preloads.size()));
     if (steps.reserved_blocks > 0) list.notes.push_back(reserved_note(steps.reserved_blocks, steps.touched));
     comparison_options options;
     options.rounds = rounds_of_whole_run;
@@ -297,6 +280,32 @@ replay_window timed_window(double seconds, double plays) noexcept {
     return {events, std::clamp(events * bytes_for_event, min_live_bytes, max_live_bytes)};
 }
 
+replay_window window_of_whole_run(const history& run, std::size_t mallocs) noexcept {
+    const double plays = rounds_of_whole_run * static_cast<double>(mallocs + 1) + plays_before_rounds;
+    return timed_window(share_of_whole_run * seconds_to_measure(run.event_count(), run.slots()), plays);
+}
+
+contender contender_of(const advice& each) {
+    const verdict_traits& traits = traits_of(each.candidate);
+    contender made{resource_number(traits.resource), {}};
+    switch (traits.size) {
+        case sized_by::first_block:
+            made.parameters.bytes = each.block_bytes;
+            break;
+        case sized_by::slot:
+            // The pool that threads share is replayed by a resource of any size.
+            if (!traits.shared_by_threads) made.parameters.bytes = each.slot_bytes;
+            break;
+        case sized_by::arenas:
+            made.parameters = {.count = each.arenas, .bytes = each.arena_bytes};
+            break;
+        case sized_by::buffer:
+        case sized_by::nothing:
+            break;
+    }
+    return made;
+}
+
 namespace {
 
 /// Measures the advices of a list, one after the other.
@@ -315,7 +324,7 @@ public:
     }
 
     void measure(const call_paths& paths) {
-        mallocs_ = measure_malloc(host_, run_, list_, share_of_whole_run * seconds_);
+        mallocs_ = measure_malloc(host_, run_, list_);
         tell_(++done_ / all_);
         for (advice& each : list_.advices) {
             if (each.candidate != verdict::leave) measure(each);

@@ -6,6 +6,7 @@
 
 #include "advice.hpp"
 #include "history.hpp"
+#include "replay/comparison.hpp"
 #include "replay/replay_host.hpp"
 #include "replay/sequence_builder.hpp"
 #include "trace/reader.hpp"
@@ -28,6 +29,12 @@ double seconds_to_measure(std::uint64_t events, std::uint64_t live_objects) noex
 
 /// A window of which so many plays take these seconds.
 replay_window timed_window(double seconds, double plays) noexcept;
+
+/// What replays an advice's allocations as it advises.
+contender contender_of(const advice& each);
+
+/// The window of the whole run's replays with so many mallocs besides the system's.
+replay_window window_of_whole_run(const history& run, std::size_t mallocs) noexcept;
 
 /// Fills in `saving` and sets the decision of every advice. Those that save too little each may become one advice
 /// together. What each malloc saves of the whole run is taken from replays unless the program was run. `tell` hears the

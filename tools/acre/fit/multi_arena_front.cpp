@@ -123,7 +123,6 @@ std::vector<arenas_needed> try_in_batches(const event_source& source, const cens
 // The strictest alignment of arenas.
 constexpr std::uint64_t max_alignment = 4096;
 constexpr std::uint64_t largest_object = std::uint64_t{16} << 30;
-constexpr std::uint64_t finer_steps = 16;  // between the neighbours of the best
 
 using pairs = std::vector<acre::multi_arena_fit>;
 
@@ -171,12 +170,12 @@ std::size_t smallest_of(const pairs& among, arena_sharing sharing) {
 }
 
 /// Sizes between the neighbours of the best.
-std::vector<std::uint64_t> finer_sizes(const pairs& tried, std::size_t best, std::uint64_t unit) {
+std::vector<std::uint64_t> finer_sizes(const pairs& tried, std::size_t best, std::uint64_t unit, std::uint64_t steps) {
     const std::uint64_t low = tried[best == 0 ? 0 : best - 1].bytes;
     const std::uint64_t high = tried[std::min(best + 1, tried.size() - 1)].bytes;
     std::vector<std::uint64_t> sizes;
-    for (std::uint64_t i = 1; i < finer_steps; ++i) {
-        const std::uint64_t size = align_up(low + (high - low) * i / finer_steps, unit);
+    for (std::uint64_t i = 1; i < steps; ++i) {
+        const std::uint64_t size = align_up(low + (high - low) * i / steps, unit);
         if (size <= low || size >= high || size == tried[best].bytes) continue;
         if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
     }
@@ -192,7 +191,8 @@ public:
     pairs run() {
         const std::uint64_t unit = std::max(granule_bytes, of_.strictest);
         try_sizes(coarse_sizes(of_, unit));
-        if (!found_.empty()) try_sizes(finer_sizes(found_, smallest_of(found_, options_.sharing), unit));
+        if (!found_.empty())
+            try_sizes(finer_sizes(found_, smallest_of(found_, options_.sharing), unit, options_.finer_steps));
         std::ranges::sort(found_, {}, &acre::multi_arena_fit::bytes);
         return std::move(found_);
     }

@@ -42,8 +42,9 @@ std::vector<arenas_needed> try_multi_arenas(const event_source& source, const ce
 struct front_options {
     std::size_t open = 0;  // see acre::multi_arena_options
     arena_sharing sharing = arena_sharing::one_thread;
-    object_rank rank;
-    std::uint32_t left_out = 0;  // ranks
+    object_rank rank{};
+    std::uint32_t left_out = 0;      // ranks
+    std::uint64_t finer_steps = 16;  // between the neighbours of the best
 };
 
 struct multi_arena_front {

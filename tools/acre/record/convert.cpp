@@ -285,7 +285,7 @@ conversion convert(const raw_reader& log, symbol_sources& symbols, trace_header 
     const trace_fit fit{log, tables, header};
     std::optional<whole_conversion> whole;
     const bool goes_on = part != nullptr && part->is_of(log) && fit.keeps_all();
-    const std::uint64_t converted_early = goes_on ? part->events().events() : 0;
+    const std::uint64_t converted_early = goes_on ? part->events_early() : 0;
     if (goes_on) {
         part->finish(log, end);
     } else {

@@ -33,9 +33,9 @@ public:
     /// Sets the value of an address to `none` and returns the one before.
     std::uint32_t take(std::uint64_t address) noexcept {
         const std::uint64_t number = number_of(address);
-        cell* found = find(number / leaf_values);
-        if (found == nullptr || found->values == nullptr) return none;
-        std::uint32_t& here = (*found->values)[number % leaf_values];
+        leaf* const of = find_leaf(number / leaf_values);
+        if (of == nullptr) return none;
+        std::uint32_t& here = (*of)[number % leaf_values];
         values_ -= here != none ? 1U : 0U;
         return std::exchange(here, none);
     }
@@ -43,14 +43,14 @@ public:
     /// To be called for an address some calls before the others. Inlined, since g++ drops calls of functions that only
     /// prefetch.
     [[gnu::always_inline]] void prefetch(std::uint64_t address) const noexcept {
-        if (!cells_.empty()) __builtin_prefetch(&cells_[home(number_of(address) / leaf_values)]);
+        const std::uint64_t of = number_of(address) / leaf_values;
+        if (recent_[of % recent_leaves].number != of && !cells_.empty()) __builtin_prefetch(&cells_[home(of)]);
     }
 
     /// The same once more, when prefetch() has had its time.
     [[gnu::always_inline]] void prefetch_value(std::uint64_t address) noexcept {
         const std::uint64_t number = number_of(address);
-        const cell* found = find(number / leaf_values);
-        if (found != nullptr && found->values != nullptr) __builtin_prefetch(&(*found->values)[number % leaf_values]);
+        if (const leaf* of = find_leaf(number / leaf_values)) __builtin_prefetch(&(*of)[number % leaf_values]);
     }
 
 private:
@@ -65,11 +65,20 @@ private:
         leaf* values = nullptr;    // null: the cell is empty
     };
 
+    static constexpr std::size_t recent_leaves = 256;
+
+    /// A leaf that was found last among those whose numbers end with the same bits.
+    struct recent_leaf {
+        std::uint64_t number = ~std::uint64_t{0};  // no address has that leaf
+        leaf* values = nullptr;
+    };
+
     using cell_table = std::vector<cell, huge_page_allocator<cell>>;
 
     static std::uint64_t number_of(std::uint64_t address) noexcept { return std::rotr(address, 4); }
     std::size_t home(std::uint64_t leaf_number) const noexcept {
-        return static_cast<std::size_t>(mixed(leaf_number, seed_) >> shift_);
+        // Mixed once, neighbours would fall into few cells for one seed in ten.
+        return static_cast<std::size_t>(mixed(mixed(leaf_number, seed_), seed_) >> shift_);
     }
 
     /// The cell of a leaf or the empty one where it would be; null if there are no cells yet.
@@ -80,9 +89,24 @@ private:
         return &cells_[at];
     }
 
+    /// Null if there is none.
+    leaf* find_leaf(std::uint64_t leaf_number) noexcept {
+        recent_leaf& recent = recent_[leaf_number % recent_leaves];
+        if (recent.number == leaf_number) [[likely]]
+            return recent.values;
+        const cell* found = find(leaf_number);
+        if (found == nullptr || found->values == nullptr) return nullptr;
+        recent = {leaf_number, found->values};
+        return found->values;
+    }
+
     leaf* leaf_of(std::uint64_t leaf_number) {
+        leaf* const known = find_leaf(leaf_number);
+        return known != nullptr ? known : make_leaf(leaf_number);
+    }
+
+    [[gnu::noinline]] leaf* make_leaf(std::uint64_t leaf_number) {
         cell* found = find(leaf_number);
-        if (found != nullptr && found->values != nullptr) return found->values;
         if ((count_ + 1) * 4 > cells_.size() * 3) {
             make_room();
             found = find(leaf_number);
@@ -98,6 +122,7 @@ private:
         const auto is_used = [&](const leaf& each) {
             return most_are_used || std::ranges::any_of(each, [](std::uint32_t value) { return value != none; });
         };
+        recent_.fill({});
         cell_table old;
         old.swap(cells_);
         for (cell& each : old) {
@@ -126,6 +151,7 @@ private:
         return &leaves_.back().emplace_back();
     }
 
+    std::array<recent_leaf, recent_leaves> recent_{};
     cell_table cells_;
     std::size_t count_ = 0;   // of leaves
     std::size_t values_ = 0;  // besides none

@@ -129,26 +129,162 @@ void raw_events::enqueue(thread_position& thread) {
 }
 
 /// Whether the next row of a thread is early enough and, where it needs the row after it, that is there.
-bool raw_events::may_take(const thread_position& thread, const raw::row& next, std::uint64_t until) const {
-    if (has_all_rows_) return true;
+bool raw_events::may_take(const thread_position& thread, const raw::row& next, std::uint64_t until) {
     if (thread.ticks > until) return false;
     const bool needs_another = kind_of(next) == raw::row_kind::realloc_release || next.size == raw::size_follows;
     return !needs_another || has_another_row(thread);
 }
 
-/// Takes rows of a thread that is not queued until it is another one's turn.
+inline event& raw_events::add_event(const thread_position& thread, std::uint32_t node, operation op,
+                                    std::uint32_t place, bool allocates) {
+    std::uint32_t& number = numbers_[thread.thread];
+    if (number == unnumbered) [[unlikely]]
+        number = thread_numbers_++;
+    last_time_ = std::max(last_time_, clock_.nanoseconds(thread.ticks));
+    node_bound_ = std::max(node_bound_, std::uint64_t{node} + 1);
+    ++events_;
+    return batch_
+        .emplace_back(placed_event{.what = {.time = last_time_,
+                                            .thread = number,
+                                            .stack = node < max_nodes_ ? node : no_stack,
+                                            .op = op,
+                                            .allocates = allocates},
+                                   .place = place})
+        .what;
+}
+
+inline void raw_events::add_free(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place) {
+    add_event(thread, node, op, place, false);
+    places_.give_back(place);
+}
+
+void raw_events::add_mark(const thread_position& thread, std::uint32_t name, mark_kind kind) {
+    last_time_ = std::max(last_time_, clock_.nanoseconds(thread.ticks));
+    batch_marks_.push_back(
+        {batch_.size(),
+         {.time = last_time_, .event = events_, .thread = number_of(thread.thread), .name = name, .kind = kind}});
+}
+
+inline std::uint64_t raw_events::size_of(thread_position& thread, const raw::row& row) {
+    if (row.size != raw::size_follows) [[likely]]
+        return row.size;
+    const raw::row* next = peek(thread);
+    if (next == nullptr || kind_of(*next) != raw::row_kind::size_before) return row.size;
+    ++thread.next;
+    return pointer_of(*next);
+}
+
+/// Removes the object at the address of a row, and returns its place plus one; 0 if there was none.
+template <raw_events::owner Owner>
+inline std::uint32_t raw_events::take_live(const thread_position& thread, const raw::row& row) {
+    if constexpr (Owner == owner::malloc) {
+        return live_.take(pointer_of(row));
+    } else {
+        traced_object taken;
+        return traced_.take(thread.resource, pointer_of(row), taken) ? taken.place + 1 : 0;
+    }
+}
+
+/// Puts an object at the address of a row, and returns the place of the one before plus one; 0 if there was none.
+template <raw_events::owner Owner>
+inline std::uint32_t raw_events::replace_live(const thread_position& thread, const raw::row& row, std::uint32_t place) {
+    if constexpr (Owner == owner::malloc) {
+        return live_.exchange(pointer_of(row), place + 1);
+    } else {
+        const std::uint32_t before = take_live<Owner>(thread, row);
+        traced_.insert(thread.resource, pointer_of(row), {objects_, place}, row.ticks);
+        return before;
+    }
+}
+
+template <raw_events::owner Owner>
+inline void raw_events::acquire(thread_position& thread, const raw::row& row, operation op) {
+    const bool seen = (row.pointer_and_kind & raw::inside_resource_bit) == 0;
+    const std::uint64_t size = size_of(thread, row);
+    const std::uint32_t place = seen ? places_.take() : traced_object::unseen;
+    const std::uint32_t before = replace_live<Owner>(thread, row, place);
+    if (before != 0 && before - 1 != traced_object::unseen) [[unlikely]] {
+        // Its free was not recorded, for example in a signal handler; it must have come before this allocation.
+        ++missed_;
+        add_free(thread, no_stack, Owner == owner::malloc ? operation::free : operation::deallocate, before - 1);
+    }
+    if (!seen) return;
+    event& made = add_event(thread, row.node, op, place, true);
+    made.size = size;
+    made.alignment_log2 = alignment_of(row);
+    made.object = objects_++;
+}
+
+template <raw_events::owner Owner>
+inline void raw_events::release(const thread_position& thread, const raw::row& row, operation op) {
+    const std::uint32_t found = take_live<Owner>(thread, row);
+    if (found == 0) [[unlikely]] {
+        const bool may_be_left_out = paused_before(thread.ticks) || (Owner == owner::resource && sampling_period_ > 1);
+        ++(may_be_left_out ? unrecorded_ : unmatched_);
+    } else if (found - 1 != traced_object::unseen) {
+        add_free(thread, row.node, op, found - 1);
+    }
+}
+
+inline void raw_events::take_row(thread_position& thread, const raw::row& row) {
+    using raw::row_kind;
+    const row_kind kind = kind_of(row);
+    if (kind <= row_kind::new_array) return acquire<owner::malloc>(thread, row, static_cast<operation>(kind));
+    if (kind <= row_kind::delete_array) return release<owner::malloc>(thread, row, static_cast<operation>(kind));
+    take_rare_row(thread, row, kind);
+}
+
+void raw_events::take_rare_row(thread_position& thread, const raw::row& row, raw::row_kind kind) {
+    using raw::row_kind;
+    switch (kind) {
+        case row_kind::realloc_release:
+            if (const raw::row* next = peek(thread); next != nullptr && kind_of(*next) == row_kind::realloc_refused) {
+                ++thread.next;
+            } else {
+                release<owner::malloc>(thread, row, operation::realloc);
+            }
+            break;
+        case row_kind::resource:
+            thread.resource = pointer_of(row);
+            break;
+        case row_kind::resource_allocate:
+            acquire<owner::resource>(thread, row, operation::allocate);
+            break;
+        case row_kind::resource_deallocate:
+            release<owner::resource>(thread, row, operation::deallocate);
+            break;
+        case row_kind::resource_reset:
+            release_all(thread, row, traced_.take_all(thread.resource));
+            break;
+        case row_kind::resource_rewind:
+            release_all(thread, row, traced_.take_since(thread.resource, moment_of(row)));
+            break;
+        case row_kind::scope_begin:
+            begin_scope(thread, row);
+            break;
+        case row_kind::scope_end:
+            end_scope(thread);
+            break;
+        default:
+            break;
+    }
+}
+
+/// Takes rows of a thread that is not queued until it is another one's turn, about a batch of them at most.
 void raw_events::take_run(thread_position& thread, std::uint64_t until) {
-    while (!is_batch_full()) {
+    const bool is_alone = queue_.empty();
+    for (std::size_t i = 0; i < batch_size; ++i) {
         const raw::row* next = peek(thread);
         if (next == nullptr) return;
         thread.ticks = std::max(thread.ticks, next->ticks);
-        if (!queue_.empty() && waiting{thread.ticks, thread.thread} > queue_.top()) return;
-        if (!may_take(thread, *next, until)) return;
+        if (!is_alone && waiting{thread.ticks, thread.thread} > queue_.top()) return;
+        if (!has_all_rows_ && !may_take(thread, *next, until)) return;
         ++thread.next;
-        if (thread.end - thread.next > 16) {
+        if (thread.end - thread.next > 16) [[likely]] {
             live_.prefetch(pointer_of(thread.next[16]));
             live_.prefetch_value(pointer_of(thread.next[8]));
         }
+        // A copy, since the memory of the rows may be let go when one after it is looked at.
         take_row(thread, raw::row{*next});
     }
 }
@@ -159,7 +295,7 @@ bool raw_events::fill_batch(std::uint64_t until) {
     batch_marks_.clear();
     while (!is_batch_full() && !queue_.empty()) {
         thread_position& thread = threads_[queue_.top().thread];
-        if (!may_take(thread, *peek(thread), until)) break;
+        if (!has_all_rows_ && !may_take(thread, *peek(thread), until)) break;
         queue_.pop();
         take_run(thread, until);
         enqueue(thread);
@@ -202,7 +338,7 @@ std::optional<mark> raw_events::next_pause(std::uint64_t time) {
 
 /// Whether an object that is freed at that moment may have been allocated in a pause.
 bool raw_events::paused_before(std::uint64_t ticks) const {
-    return log_ != nullptr && !log_->pauses().empty() && log_->pauses().front().ticks <= ticks;
+    return has_pauses() && log_->pauses().front().ticks <= ticks;
 }
 
 void raw_events::number_threads_without_events() {
@@ -213,130 +349,6 @@ void raw_events::number_threads_without_events() {
 
 std::uint32_t raw_events::number_of(std::uint32_t thread) const {
     return numbers_[thread] == unnumbered ? 0 : numbers_[thread];
-}
-
-void raw_events::take_row(thread_position& thread, const raw::row& row) {
-    using raw::row_kind;
-    const row_kind kind = kind_of(row);
-    if (kind <= row_kind::new_array) return acquire(thread, row, static_cast<operation>(kind));
-    if (kind <= row_kind::delete_array) return release(thread, row, static_cast<operation>(kind));
-    switch (kind) {
-        case row_kind::realloc_release:
-            if (const raw::row* next = peek(thread); next != nullptr && kind_of(*next) == row_kind::realloc_refused) {
-                ++thread.next;
-            } else {
-                release(thread, row, operation::realloc);
-            }
-            break;
-        case row_kind::resource:
-            thread.resource = pointer_of(row);
-            break;
-        case row_kind::resource_allocate:
-            acquire(thread, row, operation::allocate);
-            break;
-        case row_kind::resource_deallocate:
-            release(thread, row, operation::deallocate);
-            break;
-        case row_kind::resource_reset:
-            release_all(thread, row, traced_.take_all(thread.resource));
-            break;
-        case row_kind::resource_rewind:
-            release_all(thread, row, traced_.take_since(thread.resource, moment_of(row)));
-            break;
-        case row_kind::scope_begin:
-            begin_scope(thread, row);
-            break;
-        case row_kind::scope_end:
-            end_scope(thread);
-            break;
-        default:
-            break;
-    }
-}
-
-event& raw_events::add_event(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place) {
-    std::uint32_t& number = numbers_[thread.thread];
-    if (number == unnumbered) number = thread_numbers_++;
-    last_time_ = std::max(last_time_, clock_.nanoseconds(thread.ticks));
-    node_bound_ = std::max(node_bound_, std::uint64_t{node} + 1);
-    ++events_;
-    placed_event& made = batch_.emplace_back();
-    made.place = place;
-    made.what.time = last_time_;
-    made.what.thread = number;
-    made.what.stack = node < max_nodes_ ? node : no_stack;
-    made.what.op = op;
-    return made.what;
-}
-
-void raw_events::add_free(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place) {
-    add_event(thread, node, op, place).allocates = false;
-    places_.give_back(place);
-}
-
-void raw_events::add_mark(const thread_position& thread, std::uint32_t name, mark_kind kind) {
-    last_time_ = std::max(last_time_, clock_.nanoseconds(thread.ticks));
-    batch_marks_.push_back(
-        {batch_.size(),
-         {.time = last_time_, .event = events_, .thread = number_of(thread.thread), .name = name, .kind = kind}});
-}
-
-std::uint64_t raw_events::size_of(thread_position& thread, const raw::row& row) {
-    if (row.size != raw::size_follows) return row.size;
-    const raw::row* next = peek(thread);
-    if (next == nullptr || kind_of(*next) != raw::row_kind::size_before) return row.size;
-    ++thread.next;
-    return pointer_of(*next);
-}
-
-/// Removes the object at the address of a row, and returns its place if there was one.
-std::optional<std::uint32_t> raw_events::take_live(const thread_position& thread, const raw::row& row, operation op) {
-    if (op == operation::deallocate || op == operation::allocate) {
-        traced_object taken;
-        return traced_.take(thread.resource, pointer_of(row), taken) ? std::optional{taken.place} : std::nullopt;
-    }
-    const std::uint32_t value = live_.take(pointer_of(row));
-    return value == live_addresses::none ? std::nullopt : std::optional{value - 1};
-}
-
-/// Puts an object at the address of a row, and returns the place of the one before.
-std::optional<std::uint32_t> raw_events::replace_live(const thread_position& thread, const raw::row& row, operation op,
-                                                      std::uint32_t place) {
-    if (op == operation::allocate) {
-        const std::optional<std::uint32_t> before = take_live(thread, row, op);
-        traced_.insert(thread.resource, pointer_of(row), {objects_, place}, row.ticks);
-        return before;
-    }
-    const std::uint32_t value = live_.exchange(pointer_of(row), place + 1);
-    return value == live_addresses::none ? std::nullopt : std::optional{value - 1};
-}
-
-void raw_events::acquire(thread_position& thread, const raw::row& row, operation op) {
-    const bool seen = (row.pointer_and_kind & raw::inside_resource_bit) == 0;
-    const std::uint64_t size = size_of(thread, row);
-    const std::uint32_t place = seen ? places_.take() : traced_object::unseen;
-    const std::optional<std::uint32_t> before = replace_live(thread, row, op, place);
-    if (before && *before != traced_object::unseen) {
-        // Its free was not recorded, for example in a signal handler; it must have come before this allocation.
-        ++missed_;
-        add_free(thread, no_stack, op == operation::allocate ? operation::deallocate : operation::free, *before);
-    }
-    if (!seen) return;
-    event& made = add_event(thread, row.node, op, place);
-    made.size = size;
-    made.alignment_log2 = alignment_of(row);
-    made.object = objects_++;
-}
-
-void raw_events::release(const thread_position& thread, const raw::row& row, operation op) {
-    const std::optional<std::uint32_t> place = take_live(thread, row, op);
-    if (!place) {
-        const bool may_be_left_out =
-            paused_before(thread.ticks) || (op == operation::deallocate && sampling_period_ > 1);
-        ++(may_be_left_out ? unrecorded_ : unmatched_);
-    } else if (*place != traced_object::unseen) {
-        add_free(thread, row.node, op, *place);
-    }
 }
 
 void raw_events::release_all(const thread_position& thread, const raw::row& row,

@@ -217,6 +217,7 @@ public:
     void finish(Visit&& visit, VisitMark&& visit_mark) {
         append_rest();
         const auto pass_pauses = [&](std::uint64_t time) {
+            if (!has_pauses()) return;
             while (std::optional<mark> before = next_pause(time)) visit_mark(*before);
         };
         while (fill_batch(~std::uint64_t{0})) {
@@ -288,30 +289,39 @@ private:
     const raw::row* find_row(thread_position& thread);
     void load(row_segment& segment);
     static bool has_another_row(const thread_position& thread);
-    bool may_take(const thread_position& thread, const raw::row& next, std::uint64_t until) const;
+    static bool may_take(const thread_position& thread, const raw::row& next, std::uint64_t until);
     bool fill_batch(std::uint64_t until);
     bool is_batch_full() const noexcept { return batch_.size() + batch_marks_.size() >= batch_size; }
     void take_run(thread_position& thread, std::uint64_t until);
     void take_row(thread_position& thread, const raw::row& row);
+    void take_rare_row(thread_position& thread, const raw::row& row, raw::row_kind kind);
+    bool has_pauses() const noexcept { return log_ != nullptr && !log_->pauses().empty(); }
     std::optional<mark> next_pause(std::uint64_t time);
     void end_scopes();
     bool paused_before(std::uint64_t ticks) const;
 
     void number_threads_without_events();
     std::uint32_t number_of(std::uint32_t thread) const;
-    event& add_event(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place);
+    event& add_event(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place,
+                     bool allocates);
     void add_free(const thread_position& thread, std::uint32_t node, operation op, std::uint32_t place);
     void add_mark(const thread_position& thread, std::uint32_t name, mark_kind kind);
 
+    /// Who has made the object of a row.
+    enum class owner : std::uint8_t { malloc, resource };
+
+    template <owner Owner>
     void acquire(thread_position& thread, const raw::row& row, operation op);
+    template <owner Owner>
     void release(const thread_position& thread, const raw::row& row, operation op);
     void release_all(const thread_position& thread, const raw::row& row, const std::vector<traced_object>& objects);
     void begin_scope(thread_position& thread, const raw::row& row);
     void end_scope(thread_position& thread);
     std::uint64_t size_of(thread_position& thread, const raw::row& row);
-    std::optional<std::uint32_t> take_live(const thread_position& thread, const raw::row& row, operation op);
-    std::optional<std::uint32_t> replace_live(const thread_position& thread, const raw::row& row, operation op,
-                                              std::uint32_t place);
+    template <owner Owner>
+    std::uint32_t take_live(const thread_position& thread, const raw::row& row);
+    template <owner Owner>
+    std::uint32_t replace_live(const thread_position& thread, const raw::row& row, std::uint32_t place);
 
     static constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
 

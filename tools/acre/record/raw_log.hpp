@@ -1,9 +1,9 @@
 // The raw log: the file that the recorder in the program writes and `acre record` reads.
 //
-// A file is a head and chunks, each at a multiple of chunk_alignment, with zeros between them. Threads write into
-// chunks in memory (raw_memory.hpp), each of which has a place in the file, where it is written at the end. A chunk
-// that is full earlier is copied to the end of the file and filled again, so a row can be in the file twice; thread and
-// sequence number identify it.
+// A file is a head and chunks, each at a multiple of chunk_alignment, those of rows and nodes at a multiple of
+// page_bytes, with zeros between them. Threads write into chunks in memory (raw_memory.hpp), each of which has a place
+// in the file, where it is written at the end. A chunk that is full earlier is copied to the end of the file and filled
+// again, so a row can be in the file twice; thread and sequence number identify it.
 #pragma once
 
 #include <atomic>

@@ -118,6 +118,15 @@ bool row_tail::is_being_written(const raw::chunk_head& head) const {
     return false;
 }
 
+/// Where the next rows may be, after zeros: in front of them may be a small chunk that was not written yet. Rows begin
+/// at pages.
+std::optional<std::uint64_t> row_tail::next_page(std::uint64_t offset) const {
+    const std::uint64_t page = rounded_up(offset, raw::page_bytes);
+    std::uint32_t magic = 0;
+    if (page == offset || !read_at(file_, page, &magic, sizeof magic) || magic != raw::chunk_magic) return std::nullopt;
+    return page;
+}
+
 /// Reads the chunks that are complete. False if the file is not as expected.
 bool row_tail::read_file(const append_rows& append) {
     while (true) {
@@ -132,12 +141,12 @@ bool row_tail::read_file(const append_rows& append) {
         if (!read_at(file_, offset_, bytes, sizeof bytes)) return true;  // nothing more was written
         const auto& head = *reinterpret_cast<const raw::chunk_head*>(bytes);
         if (head.magic != raw::chunk_magic) {
-            const auto end = head.magic == 0 ? place_at(offset_) : std::nullopt;
-            if (!end) {
-                lost_ = head.magic != 0;
-                return !lost_;
-            }
-            offset_ = *end;
+            lost_ = head.magic != 0;
+            if (lost_) return false;
+            auto next = place_at(offset_);
+            if (!next) next = next_page(offset_);
+            if (!next) return true;
+            offset_ = *next;
             continue;
         }
         const std::uint64_t count = head.count.load(std::memory_order_relaxed);

@@ -52,6 +52,7 @@ private:
     std::vector<block_state> blocks_now() const;
     bool read_file(const append_rows& append);
     std::optional<std::uint64_t> place_at(std::uint64_t offset) const;
+    std::optional<std::uint64_t> next_page(std::uint64_t offset) const;
     bool is_being_written(const raw::chunk_head& head) const;
     bool read_memory(const append_rows& append, const block_state& block);
     void take(const append_rows& append, std::uint32_t thread, std::uint64_t first, row_segment rows);

@@ -45,11 +45,10 @@ void converted_part::add(const placed_event& each) {
     encoder_.add(each.what, each.place);
 }
 
-std::uint64_t converted_part::go_on(const std::stop_token& stop) {
+std::uint64_t converted_part::go_on(raw::clock_pair now, const std::stop_token& stop) {
     if (has_failed_) return 0;
     const std::uint64_t before = tail_.rows();
     try {
-        const raw::clock_pair now = read_clocks();
         if (!tail_.poll([&](std::uint32_t thread, row_segment rows) { events_.append(thread, std::move(rows)); }))
             return tail_.rows() - before;
         events_.extend_clock(now);
@@ -60,6 +59,11 @@ std::uint64_t converted_part::go_on(const std::stop_token& stop) {
     }
     has_failed_ = has_failed_ || events_.has_marks();
     return tail_.rows() - before;
+}
+
+void converted_part::catch_up(raw::clock_pair now) {
+    events_early_ = events_.events();
+    go_on(now, {});
 }
 
 bool converted_part::is_of(const raw_reader& log) const {
@@ -91,6 +95,8 @@ std::unique_ptr<converted_part> running_conversion::end() {
         thread_.request_stop();
         thread_.join();
     }
+    const raw::clock_pair now = read_clocks();
+    if (part_ != nullptr && has_found_logs()) part_->catch_up(now);
     return std::move(part_);
 }
 
@@ -110,6 +116,16 @@ void running_conversion::find_logs() {
     }
 }
 
+/// False if memory ran out.
+bool running_conversion::has_found_logs() {
+    try {
+        find_logs();
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
 void running_conversion::run(const std::stop_token& stop) {
     using std::chrono::milliseconds;
     constexpr milliseconds shortest{10};  // each turn costs some microseconds
@@ -123,12 +139,9 @@ void running_conversion::run(const std::stop_token& stop) {
     std::unique_lock lock{waiting_};
     milliseconds pause = shortest;
     while (!stopped.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
-        try {
-            find_logs();
-        } catch (const std::exception&) {
-            return;  // out of memory
-        }
-        const std::uint64_t rows = part_ == nullptr ? 0 : part_->go_on(stop);
+        const raw::clock_pair now = read_clocks();
+        if (!has_found_logs()) return;
+        const std::uint64_t rows = part_ == nullptr ? 0 : part_->go_on(now, stop);
         pause = rows > many ? shortest : std::min(pause * 2, longest);
     }
 }

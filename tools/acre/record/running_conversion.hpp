@@ -25,8 +25,12 @@ public:
 
     row_tail& tail() noexcept { return tail_; }
 
-    /// Converts what has come, until there is no more or a stop is requested. Returns the number of new rows.
-    std::uint64_t go_on(const std::stop_token& stop);
+    /// Converts what had come at the moment `now`, from before the program's regions were looked for, until there is no
+    /// more or a stop is requested. Returns the number of new rows.
+    std::uint64_t go_on(raw::clock_pair now, const std::stop_token& stop);
+
+    /// Converts the rest, after the program's end.
+    void catch_up(raw::clock_pair now);
 
     /// Whether this is a part of that log that finish() can go on from.
     bool is_of(const raw_reader& log) const;
@@ -35,6 +39,9 @@ public:
     void finish(const raw_reader& log, raw::clock_pair end);
 
     const raw_events& events() const noexcept { return events_; }
+
+    /// Events that were converted while the program ran.
+    std::uint64_t events_early() const noexcept { return events_early_; }
     const made_sections& sections() const noexcept { return sections_; }
 
 private:
@@ -44,7 +51,8 @@ private:
     raw_events events_;
     made_sections sections_;
     event_sections encoder_;
-    std::size_t nodes_ = 0;    // that the encoder expects
+    std::size_t nodes_ = 0;  // that the encoder expects
+    std::uint64_t events_early_ = 0;
     bool has_failed_ = false;  // or cannot succeed
 };
 
@@ -54,12 +62,14 @@ public:
     /// one processor, or no thread can be had.
     running_conversion(const recording_memory& memory, const std::filesystem::path& directory, pid_t process);
 
-    /// Stops. Null if nothing was converted.
+    /// Stops, after the program's end. Null if nothing was converted. All is converted here that can be: a process that
+    /// is forked to write the trace would have to copy the tables that it changes.
     std::unique_ptr<converted_part> end();
 
 private:
     void run(const std::stop_token& stop);
     void find_logs();
+    bool has_found_logs();
 
     const recording_memory& memory_;
     std::filesystem::path directory_;

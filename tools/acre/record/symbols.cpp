@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -119,8 +121,46 @@ std::string hexadecimal(const unsigned char* bytes, int count) {
     return result;
 }
 
+bool asks_debug_servers() {
+    const char* servers = std::getenv("DEBUGINFOD_URLS");
+    return servers != nullptr && *servers != '\0';
+}
+
+/// Whether a file of that name is in one of the folders where libdwfl searches for the debug information of a file.
+bool may_have_debug_file(const std::filesystem::path& file, const std::string& name) {
+    const std::filesystem::path system{"/usr/lib/debug"};
+    std::error_code error;
+    for (const auto& of : {file, std::filesystem::canonical(file, error)}) {
+        const std::filesystem::path folder = of.parent_path();
+        for (const auto& each : {folder, folder / ".debug", system, system / folder.relative_path()}) {
+            if (std::filesystem::exists(each / name, error)) return true;
+        }
+    }
+    return false;
+}
+
+/// libdwfl's own search, but it does not go on to debug servers where none are named: it would load the client's
+/// library first, which needs 25 others.
+int find_debug_information(Dwfl_Module* module, void** user_data, const char* module_name, Dwarf_Addr base,
+                           const char* file, const char* link, GElf_Word checksum, char** found) {
+    if (!asks_debug_servers()) {
+        const int by_build_id =
+            dwfl_build_id_find_debuginfo(module, user_data, module_name, base, file, link, checksum, found);
+        if (by_build_id >= 0 || file == nullptr) return by_build_id;
+        const std::filesystem::path path{file};
+        if (!may_have_debug_file(path, link != nullptr ? link : path.filename().string() + ".debug")) return -1;
+    }
+    return dwfl_standard_find_debuginfo(module, user_data, module_name, base, file, link, checksum, found);
+}
+
 /// Separate debug information is searched in the system's standard places.
-const Dwfl_Callbacks callbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address, nullptr};
+const Dwfl_Callbacks callbacks = {nullptr, find_debug_information, dwfl_offline_section_address, nullptr};
+
+/// The C library and the loader: whoever reads a stack is not interested in their lines, and to decompress their debug
+/// information takes as long as to convert half a million events. Their functions have names nevertheless.
+bool is_c_library(const std::string& name) {
+    return name.starts_with("libc.so.") || name.starts_with("ld-linux");
+}
 
 /// The symbols of a module by the addresses that they cover. libdwfl goes through all symbols for each address, which
 /// takes seconds where a module has 100,000 of them.
@@ -320,7 +360,7 @@ std::string symbol_source::state::build_id() const {
 
 void symbol_source::state::read() {
     starts = function_starts{elf};
-    open_debug_information();
+    if (!is_c_library(module_name)) open_debug_information();
 }
 
 /// Indexes the units by address. libdw needs an index from the compiler for that, which g++ writes and clang++ does

@@ -29,7 +29,9 @@ template <typename Objects>
 class event_context {
 public:
     explicit event_context(std::size_t nodes)
-        : of_stack_(std::min(std::bit_ceil(nodes), format::stack_indices)), live_{of_stack_.size()} {}
+        : of_stack_(std::min(std::bit_ceil(nodes), format::stack_indices)),
+          index_mask_{static_cast<std::uint32_t>(of_stack_.size() - 1)},
+          live_{of_stack_.size()} {}
 
     /// The stacks are fewer than `nodes` from now on; never fewer than before. While all have an index of their own, a
     /// context that grew guesses like one that was made for all of them.
@@ -37,6 +39,7 @@ public:
         const std::size_t wanted = std::min(std::bit_ceil(nodes), format::stack_indices);
         if (wanted <= of_stack_.size()) return;
         of_stack_.resize(wanted);
+        index_mask_ = static_cast<std::uint32_t>(wanted - 1);
         live_.grow(wanted);
     }
 
@@ -73,12 +76,12 @@ public:
         } else if (!live_.take(e.object, e.size, here.of_thread_.freed)) {
             return false;
         }
-        here.remember(e);
+        here.remember(e, here.has_guessed(e.stack));
         return true;
     }
 
-    /// The same for an object at a place, which a free's must have.
-    void pass(const event& e, linked_objects::place place, const situation& here)
+    /// The same for an object at a place, which a free's must have. `guessed`: whether one of guess_stacks() was right.
+    void pass(const event& e, linked_objects::place place, const situation& here, bool guessed)
         requires std::same_as<Objects, linked_objects>
     {
         if (e.allocates) {
@@ -86,7 +89,7 @@ public:
         } else {
             here.of_thread_.freed = live_.remove(place);
         }
-        here.remember(e);
+        here.remember(e, guessed);
     }
 
     const Objects& objects() const noexcept { return live_; }
@@ -109,11 +112,10 @@ private:
         linked_objects::neighbours freed;
     };
 
-    std::uint32_t index_of(std::uint32_t stack) const noexcept {
-        return stack & static_cast<std::uint32_t>(of_stack_.size() - 1);
-    }
+    std::uint32_t index_of(std::uint32_t stack) const noexcept { return stack & index_mask_; }
 
     std::vector<stack_memory> of_stack_;
+    std::uint32_t index_mask_ = 0;
     std::vector<thread_memory> of_thread_ = std::vector<thread_memory>(format::thread_indices);
     Objects live_;
 };
@@ -136,7 +138,13 @@ private:
     situation(thread_memory& of_thread, stack_memory& before, stack_memory& of_stack) noexcept
         : of_thread_{of_thread}, before_{before}, of_stack_{of_stack} {}
 
-    void remember(const event& e) const noexcept {
+    bool has_guessed(std::uint32_t stack) const noexcept {
+        const stacks& next = before_.next;
+        return next[0] == stack || next[1] == stack || next[2] == stack || next[3] == stack;
+    }
+    static_assert(format::stack_guesses == 4);
+
+    void remember(const event& e, bool guessed) const noexcept {
         if (e.allocates) {
             of_stack_.size = e.size;
             of_stack_.alignment_log2 = e.alignment_log2;
@@ -146,11 +154,9 @@ private:
         }
         of_stack_.operation = format::operation_code(e.op, e.allocates);
         stacks& next = before_.next;
-        const bool is_known = next[0] == e.stack || next[1] == e.stack || next[2] == e.stack || next[3] == e.stack;
-        if (!is_known) next = {e.stack, next[0], next[1], next[2]};
+        if (!guessed) next = {e.stack, next[0], next[1], next[2]};
         of_thread_.stack = e.stack;
     }
-    static_assert(format::stack_guesses == 4);
 
     thread_memory& of_thread_;
     stack_memory& before_;    // at the thread's previous stack

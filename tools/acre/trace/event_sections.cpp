@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "error.hpp"
 
@@ -27,13 +28,27 @@ format::section_head_image image_of(const format::section_head& head) {
     return image;
 }
 
-/// The number of the guess that is right; their number and `else_more` if none is.
+/// The number of the first guess that is right; their number if none is. Without branches, since a processor cannot
+/// guess which one it is.
 template <typename Value, std::size_t Count>
-std::uint64_t code_of(Value value, const std::array<Value, Count>& guesses, std::uint64_t else_more) {
-    for (std::size_t i = 0; i < Count; ++i) {
-        if (guesses[i] == value) return i;
+std::uint64_t code_of(Value value, const std::array<Value, Count>& guesses) {
+    std::uint64_t code = Count;
+    for (std::size_t i = Count; i-- > 0;) code = guesses[i] == value ? i : code;
+    return code;
+}
+
+/// Columns that are empty when the block is left.
+struct emptied {
+    std::span<column_sink> columns;
+
+    ~emptied() {
+        for (column_sink& each : columns) each.clear();
     }
-    return Count + else_more;
+};
+
+template <std::size_t... Numbers>
+std::array<column_sink, sizeof...(Numbers)> all_columns(std::index_sequence<Numbers...>) {
+    return {column_sink{static_cast<format::column>(Numbers)}...};
 }
 
 /// The fewest bytes from which a reader expands so many.
@@ -47,12 +62,11 @@ section_packer::section_packer() : compressor_{ZSTD_createCCtx(), &ZSTD_freeCCtx
     if (compressor_ == nullptr) throw std::bad_alloc{};
 }
 
-std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, std::span<const byte_sink* const> frames,
+std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, std::span<const frame> frames,
                                                    std::uint64_t least_bytes) {
     section_.resize(format::section_head_bytes);
     format::section_head head{.kind = kind};
-    for (const byte_sink* frame : frames) {
-        const auto& raw = frame->bytes();
+    for (const frame raw : frames) {
         const std::size_t used = section_.size();
         section_.resize(used + ZSTD_compressBound(raw.size()));
         const std::size_t written = ZSTD_compressCCtx(compressor_.get(), section_.data() + used, section_.size() - used,
@@ -86,7 +100,12 @@ void section_packer::pad(std::uint64_t bytes) {
 
 event_sections::event_sections(section_writer write, std::size_t nodes, std::size_t scope_names,
                                std::uint64_t bytes_before)
-    : write_{std::move(write)}, context_{nodes}, nodes_{nodes}, scope_names_{scope_names}, file_bytes_{bytes_before} {}
+    : write_{std::move(write)},
+      context_{nodes},
+      columns_{all_columns(std::make_index_sequence<format::column_count>{})},
+      nodes_{nodes},
+      scope_names_{scope_names},
+      file_bytes_{bytes_before} {}
 
 void event_sections::add(const mark& m) {
     if (m.thread >= format::max_threads) throw tool_error{"a mark's thread is out of range"};
@@ -119,8 +138,9 @@ inline void event_sections::check(const event& e) {
     }
 }
 
-/// `freed`: the object of a free.
-inline void event_sections::append(const event& e, std::uint64_t freed, const situation& here) {
+/// `freed`: the object of a free. `stack_code`: the number of the right guess.
+inline void event_sections::append(const event& e, std::uint64_t freed, std::uint64_t stack_code,
+                                   const situation& here) {
     using enum format::column;
     const std::uint8_t code = format::operation_code(e.op, e.allocates);
     std::uint8_t op_byte = code == here.guess_operation() ? 0 : code;
@@ -129,7 +149,7 @@ inline void event_sections::append(const event& e, std::uint64_t freed, const si
         column(thread).number(e.thread);
         previous_thread_ = e.thread;
     }
-    column(stack).number(code_of(e.stack, here.guess_stacks(), std::uint64_t{e.stack}));
+    column(stack).number(stack_code + (stack_code == format::stack_guesses ? e.stack : 0));
     if (!e.allocates) {
         append_object(freed, here);
     } else {
@@ -144,7 +164,7 @@ inline void event_sections::append(const event& e, std::uint64_t freed, const si
 }
 
 inline void event_sections::append_object(std::uint64_t object, const situation& here) {
-    const std::uint64_t code = code_of(object, context_.guess_objects(here), 0);
+    const std::uint64_t code = code_of(object, context_.guess_objects(here));
     column(format::column::guess).byte(static_cast<std::uint8_t>(code));
     if (code == format::object_guesses) column(format::column::object).number(objects_ - 1 - object);
 }
@@ -171,26 +191,28 @@ void event_sections::add(const event& e, linked_objects::place place) {
         throw tool_error{"an event's object is at a place that is not free"};
     check(e);
     const situation here = context_.at(e.thread, e.stack);
-    append(e, there, here);
-    context_.pass(e, place, here);
+    const std::uint64_t stack_code = code_of(e.stack, here.guess_stacks());
+    append(e, there, stack_code, here);
+    context_.pass(e, place, here, stack_code != format::stack_guesses);
     if (++events_ - chunk_first_event_ == format::events_per_chunk) write_chunk();
 }
 
 void event_sections::write_chunk() {
     end_run();
+    const std::uint64_t count = events_ - chunk_first_event_;
     byte_sink head;
-    head.number(events_ - chunk_first_event_);
-    head.number(chunk_first_event_);
-    head.number(chunk_first_object_);
-    std::array<const byte_sink*, 1 + format::column_count> frames{&head};
+    head.number(count);
+    head.number(std::exchange(chunk_first_event_, events_));
+    head.number(std::exchange(chunk_first_object_, objects_));
+    std::array<section_packer::frame, 1 + format::column_count> frames;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        head.number(columns_[i].bytes().size());
-        frames[i + 1] = &columns_[i];
+        frames[i + 1] = columns_[i].bytes();
+        head.number(frames[i + 1].size());
     }
-    write_section(format::section_kind::events, frames, events_ - chunk_first_event_);
-    for (byte_sink& each : columns_) each.clear();
-    chunk_first_event_ = events_;
-    chunk_first_object_ = objects_;
+    frames[0] = head.bytes();
+    // Also if there is no memory to compress them, since they have no room for more.
+    const emptied at_the_end{columns_};
+    write_section(format::section_kind::events, frames, count);
     // After the events that they lie between, so that a truncated file has both.
     write_marks();
 }
@@ -200,7 +222,7 @@ void event_sections::write_marks() {
     byte_sink head;
     head.number(mark_count_ - chunk_first_mark_);
     head.number(chunk_first_mark_);
-    const byte_sink* const frames[] = {&head, &marks_};
+    const section_packer::frame frames[] = {head.bytes(), marks_.bytes()};
     write_section(format::section_kind::marks, frames, mark_count_ - chunk_first_mark_);
     marks_.clear();
     chunk_first_mark_ = mark_count_;
@@ -220,7 +242,7 @@ void event_sections::write_end() {
     payload.number(threads_);
     payload.number(context_.live());
     payload.number(mark_count_);
-    const byte_sink* const frames[] = {&payload};
+    const section_packer::frame frames[] = {payload.bytes()};
     write_section(format::section_kind::end, frames, 0);
 }
 
@@ -234,7 +256,7 @@ std::uint64_t event_sections::least_bytes(std::uint64_t entries) const {
     return std::max(for_entries, live > allowed ? (live - allowed) * 2 : 0);
 }
 
-void event_sections::write_section(format::section_kind kind, std::span<const byte_sink* const> frames,
+void event_sections::write_section(format::section_kind kind, std::span<const section_packer::frame> frames,
                                    std::uint64_t entries) {
     const auto section = packer_.pack(kind, frames, entries == 0 ? 0 : least_bytes(entries));
     file_bytes_ += section.size();

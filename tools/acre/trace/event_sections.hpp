@@ -21,10 +21,12 @@ namespace acre::tool {
 /// Compresses sections of a trace.
 class section_packer {
 public:
+    using frame = std::span<const std::uint8_t>;
+
     section_packer();
 
     /// The frames as one section. `least_bytes`: of the compressed payload. The result is valid until the next call.
-    std::span<const std::uint8_t> pack(format::section_kind kind, std::span<const byte_sink* const> frames,
+    std::span<const std::uint8_t> pack(format::section_kind kind, std::span<const frame> frames,
                                        std::uint64_t least_bytes);
 
 private:
@@ -32,6 +34,45 @@ private:
 
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
     std::vector<std::uint8_t> section_;  // the head and the payload
+};
+
+/// A column of a chunk. There is room for a whole chunk from the start, so that nothing is checked for each byte; what
+/// no byte comes to takes no memory.
+class column_sink {
+public:
+    explicit column_sink(format::column which) : bytes_{new std::uint8_t[room_of(which)]}, end_{bytes_.get()} {}
+
+    void byte(std::uint8_t value) noexcept {
+        std::uint8_t* const at = end_;
+        *at = value;
+        end_ = at + 1;
+    }
+
+    /// As of byte_sink.
+    void number(std::uint64_t value) noexcept {
+        std::uint8_t* at = end_;
+        for (; value >= 0x80; value >>= 7) *at++ = static_cast<std::uint8_t>(value | 0x80);
+        *at = static_cast<std::uint8_t>(value);
+        end_ = at + 1;
+    }
+    void signed_number(std::int64_t value) noexcept {
+        number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+    }
+
+    void clear() noexcept { end_ = bytes_.get(); }
+    std::span<const std::uint8_t> bytes() const noexcept { return {bytes_.get(), end_}; }
+
+private:
+    /// An event adds a byte, or a number of 32 bits (of 33 where the guesses come before it) or of 64.
+    static constexpr std::size_t room_of(format::column which) noexcept {
+        using enum format::column;
+        const bool has_bytes = which == op || which == alignment || which == guess;
+        const std::size_t most = has_bytes ? 1 : which == stack || which == thread ? 5 : 10;
+        return most * format::events_per_chunk;
+    }
+
+    std::unique_ptr<std::uint8_t[]> bytes_;
+    std::uint8_t* end_;
 };
 
 class event_sections {
@@ -74,24 +115,24 @@ public:
     void finish();
 
 private:
-    byte_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
+    column_sink& column(format::column which) noexcept { return columns_[static_cast<std::size_t>(which)]; }
     void check(const event& e);
     using situation = event_context<linked_objects>::situation;
 
-    void append(const event& e, std::uint64_t freed, const situation& here);
+    void append(const event& e, std::uint64_t freed, std::uint64_t stack_code, const situation& here);
     void append_object(std::uint64_t object, const situation& here);
     void append_time(std::uint64_t time);
     void end_run();
     void write_chunk();
     void write_marks();
     void write_end();
-    void write_section(format::section_kind kind, std::span<const byte_sink* const> frames, std::uint64_t entries);
+    void write_section(format::section_kind kind, std::span<const section_packer::frame> frames, std::uint64_t entries);
     std::uint64_t least_bytes(std::uint64_t entries) const;
 
     section_writer write_;
     section_packer packer_;
     event_context<linked_objects> context_;
-    std::array<byte_sink, format::column_count> columns_;
+    std::array<column_sink, format::column_count> columns_;
     byte_sink marks_;
     open_scopes scopes_;
     std::size_t nodes_ = 0;

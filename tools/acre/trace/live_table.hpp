@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -64,10 +65,10 @@ private:
     static constexpr std::uint64_t neighbours = 8;
 
     /// Consecutive numbers are of objects that are allocated, and mostly freed, at about the same time, so they share a
-    /// cache line. The groups are small, which keeps probing short. A product alone would not do: it puts numbers at
-    /// equal distances into equal slots for some seeds.
+    /// cache line. The groups are small, which keeps probing short. Mixed once, small numbers at equal distances would
+    /// be multiplied only, and for one seed in ten fall into few slots.
     std::size_t home(std::uint64_t object) const noexcept {
-        const std::uint64_t group = mixed(object / neighbours, seed_) >> shift_;
+        const std::uint64_t group = mixed(mixed(object / neighbours, seed_), seed_) >> shift_;
         return static_cast<std::size_t>(group & ~(neighbours - 1)) | static_cast<std::size_t>(object % neighbours);
     }
     std::size_t next(std::size_t index) const noexcept { return (index + 1) & (slots_.size() - 1); }
@@ -161,7 +162,7 @@ private:
 };
 
 /// The live objects, each linked to those allocated before and after it: among all objects, and among those of its
-/// site. Each is at a place, a small number that its owner chooses. All operations take constant time. Memory: 36 bytes
+/// site. Each is at a place, a small number that its owner chooses. All operations take constant time. Memory: 32 bytes
 /// per place.
 class linked_objects {
 public:
@@ -186,13 +187,16 @@ public:
 
     /// Object numbers must grow, and no object may be at the place.
     void insert(place at, std::uint64_t object, std::uint64_t size, std::uint32_t site) {
-        while (at >= entries_.size()) {
-            sites_.grow();
-            entries_.grow();
-        }
+        while (at >= entries_.size()) entries_.grow();
+        const bool is_large = size >= large;
+        if (is_large) [[unlikely]]
+            large_sizes_[at] = size;
         entry& made = entries_[at];
-        made = {.object = object, .size = size, .among_all = {newest_, end}, .of_site = {newest_of_site_[site], end}};
-        sites_[at] = site;
+        made = {.object = object,
+                .among_all = {newest_, end},
+                .of_site = {newest_of_site_[site], end},
+                .site = site,
+                .size = is_large ? large : static_cast<std::uint32_t>(size)};
         if (made.among_all.older != end) entries_[made.among_all.older].among_all.newer = at;
         if (made.of_site.older != end) entries_[made.of_site.older].of_site.newer = at;
         newest_ = newest_of_site_[site] = at;
@@ -207,14 +211,17 @@ public:
                                .older_of_site = unlink_older<&entry::of_site>(gone),
                                .newer_of_site = unlink_newer<&entry::of_site>(gone)};
         if (gone.among_all.newer == end) newest_ = gone.among_all.older;
-        if (gone.of_site.newer == end) newest_of_site_[sites_[at]] = gone.of_site.older;
+        if (gone.of_site.newer == end) newest_of_site_[gone.site] = gone.of_site.older;
         gone.object = none;
         --count_;
         return found;
     }
 
     /// The size of the object at a place, which must have one.
-    std::uint64_t size_in(place at) const noexcept { return entries_[at].size; }
+    std::uint64_t size_in(place at) const {
+        const std::uint32_t size = entries_[at].size;
+        return size == large ? large_sizes_.at(at) : size;
+    }
 
     /// The object at a place; `none` if there is none.
     std::uint64_t object_in(place at) const noexcept { return at < entries_.size() ? entries_[at].object : none; }
@@ -244,13 +251,18 @@ private:
         place newer = end;
     };
 
-    /// Two in a cache line; the site is elsewhere, since it is rarely needed.
+    /// Stands for sizes that are elsewhere, for want of bits.
+    static constexpr std::uint32_t large = ~std::uint32_t{0};
+
+    /// Two in a cache line.
     struct entry {
         std::uint64_t object = none;
-        std::uint64_t size = 0;
         links among_all = {};
         links of_site = {};
+        std::uint32_t site = 0;
+        std::uint32_t size = 0;
     };
+    static_assert(sizeof(entry) == 32);
 
     /// Takes an entry out of the list of the next older one, and returns the object there.
     template <links entry::* List>
@@ -272,7 +284,7 @@ private:
     }
 
     steady_array<entry> entries_;
-    steady_array<std::uint32_t> sites_;  // by place
+    std::unordered_map<place, std::uint64_t> large_sizes_;
     std::vector<place> newest_of_site_;
     place newest_ = end;
     std::size_t count_ = 0;
@@ -294,7 +306,7 @@ private:
     std::uint32_t count_ = 0;
 };
 
-/// Linked objects that are found by their numbers. Memory: 42 to 55 bytes per object that
+/// Linked objects that are found by their numbers. Memory: 38 to 51 bytes per object that
 /// was live at a time.
 class live_objects {
 public:

@@ -17,7 +17,8 @@ inline std::uint64_t hash_seed() {
     return seed;
 }
 
-/// All bits of the result depend on all bits of both numbers.
+/// All bits of the result depend on all bits of both numbers, but the high ones of small numbers nearly as those of a
+/// product: mix twice where the numbers may be neighbours.
 inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     using wide = unsigned __int128;
     const wide product = static_cast<wide>(a ^ 0x9e37'79b9'7f4a'7c15) * (b ^ 0xd6e8'feb8'6659'fd93);

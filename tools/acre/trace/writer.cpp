@@ -45,7 +45,7 @@ void trace_writer::write(std::span<const std::uint8_t> bytes) {
 }
 
 void trace_writer::write_section(format::section_kind kind, const byte_sink& payload) {
-    const byte_sink* const frames[] = {&payload};
+    const section_packer::frame frames[] = {payload.bytes()};
     write(packer_.pack(kind, frames, 0));
 }
 
