@@ -130,8 +130,8 @@ std::string table_of(const std::vector<std::vector<std::string>>& rows) {
 }
 
 /// The pictures and the table of some ways, compared with one of them.
-std::string comparison(const contest_result& result, const std::vector<std::size_t>& ways, std::size_t base,
-                       const std::string& cpu_title, const std::vector<std::vector<std::string>>& rows) {
+std::string comparison_table(const contest_result& result, const std::vector<std::size_t>& ways, std::size_t base,
+                             const std::string& cpu_title, const std::vector<std::vector<std::string>>& rows) {
     const std::string compared_with = result.ways[base].how.name;
     std::vector<row> times;
     std::vector<row> peaks;
@@ -153,10 +153,10 @@ std::string try_page(const contest_result& result, const std::vector<std::string
     std::string page{head};
     page += "<h1>What a program costs with other mallocs</h1>\n<p><code>" + inert(try_title(result, command)) +
             "</code></p>\n<pre>" + inert(try_answer(result, command)) + "</pre>\n";
-    page += comparison(result, ranking(result), 0, "CPU time", try_rows(result));
+    page += comparison_table(result, ranking(result), 0, "CPU time", try_rows(result));
     if (const auto groups = group_ranking(result); !groups.empty())
-        page += comparison(result, groups, base_of_groups(result), "CPU time with one group of the plan alone",
-                           try_group_rows(result));
+        page += comparison_table(result, groups, base_of_groups(result), "CPU time with one group of the plan alone",
+                                 try_group_rows(result));
     return page + "<p>Made by <code>acre try</code>. The page loads nothing from elsewhere.</p>\n</body>\n</html>\n";
 }
 
