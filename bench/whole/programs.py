@@ -1,10 +1,14 @@
-"""The programs of bench/whole: real ones, on inputs that are made here from a fixed seed."""
+"""The programs of bench/whole: real ones, on inputs that are made here from a fixed seed.
+
+Usage: python3 bench/whole/programs.py FOLDER    makes text.txt, rows.json and rows.xml there
+"""
 import dataclasses
 import json
 import pathlib
 import random
 import shutil
 import subprocess
+import sys
 
 
 @dataclasses.dataclass
@@ -187,3 +191,11 @@ def smt_problem(chance):
         lines.append(f"(assert (or (< (+ {a} {b}) {chance.randint(-20, 60)}) (> (- {c} {a}) {chance.randint(-10, 30)})))")
     lines += ["(assert (distinct " + " ".join(f"v{i}" for i in range(20)) + "))", "(check-sat)"]
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    made_in = pathlib.Path(sys.argv[1])
+    made_in.mkdir(parents=True, exist_ok=True)
+    make_inputs(made_in)
