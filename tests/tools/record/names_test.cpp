@@ -29,7 +29,10 @@ std::string innermost_function(const loaded_trace& trace, std::uint64_t size) {
 TEST(names, functions_of_the_c_library_have_no_lines_but_names) {
     Dl_info found{};
     link_map* library = nullptr;
-    void* const function = ::dlsym(RTLD_DEFAULT, "qsort");
+    // Asked of the library itself: a sanitizer has a function of the same name, and lines of it.
+    void* const loaded = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded == nullptr) GTEST_SKIP() << "the C library is not libc.so.6";
+    void* const function = ::dlsym(loaded, "qsort");
     if (function == nullptr || ::dladdr1(function, &found, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) == 0 ||
         library == nullptr || *library->l_name != '/')
         GTEST_SKIP() << "the C library is not a file";
@@ -38,6 +41,7 @@ TEST(names, functions_of_the_c_library_have_no_lines_but_names) {
     ASSERT_EQ(locations.size(), 1U);
     EXPECT_NE(locations[0].function.find("qsort"), std::string::npos) << locations[0].function;
     EXPECT_EQ(locations[0].file, "");
+    ::dlclose(loaded);
 }
 
 class made_types : public recording, public testing::WithParamInterface<const char*> {};
