@@ -176,6 +176,12 @@ struct advice_list {
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 
     bool is_sample() const noexcept { return sampling_period > 1; }
+
+    /// Whether malloc alone takes longer in a replay than the program did: the replay then writes to more pages than
+    /// the program, or makes malloc give memory back that the program keeps, and says nothing of what can be saved.
+    bool replay_exceeds_run() const noexcept {
+        return cpu_nanoseconds != 0 && malloc_nanoseconds > static_cast<double>(cpu_nanoseconds);
+    }
 };
 
 }  // namespace acre::tool

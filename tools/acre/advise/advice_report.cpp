@@ -83,13 +83,16 @@ std::string what_there_is_to_save(const advice_list& list) {
         fmt::format("In a replay, all its allocations and frees take {} with {}", time_text(list.malloc_nanoseconds),
                     list.baseline.empty() ? "malloc" : list.baseline + ", which the program uses");
     if (list.cpu_nanoseconds != 0) {
-        text += fmt::format(", {} of that CPU time: this is what there is to save",
-                            percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
+        text += list.replay_exceeds_run()
+                    ? ", more than that CPU time: the replay writes to more pages than the program does, or keeps less "
+                      "memory"
+                    : fmt::format(", {} of that CPU time: this is what there is to save",
+                                  percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
     }
     if (list.malloc_share < 1) {
         text += fmt::format(" (scaled from a sample of {} of them)", percent_text(list.malloc_share));
     }
-    return text + ".\n" + what_preloading_saves(list);
+    return wrapped(text + ".", 0, 110) + what_preloading_saves(list);
 }
 
 nlohmann::json interval_json(const interval& value) {

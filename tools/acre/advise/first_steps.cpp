@@ -166,6 +166,8 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     if (found.steps.empty()) {
         if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) {
             found.steps.push_back(*perhaps);
+        } else if (!list.runs && list.replay_exceeds_run()) {
+            found.replay_exceeds_run = true;
         } else {
             found.not_excluded = not_excluded(list, paths);
         }
@@ -181,6 +183,11 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
 
 std::string first_steps_text(const first_steps& of) {
     if (!of.is_known) return {};
+    if (of.replay_exceeds_run) {
+        return wrapped(
+            "What can be saved is not known from a replay: measure it with acre try, or with acre advise --run.", 0,
+            110);
+    }
     if (of.not_excluded) return wrapped(not_excluded_text(*of.not_excluded), 0, 110);
     if (of.leaves()) {
         return wrapped(

@@ -29,9 +29,10 @@ struct first_steps {
     bool of_runs = false;  // what a malloc saves was measured in runs of the program
     std::vector<first_step> steps;
     std::optional<first_step> not_excluded{};  // without steps: by the replay of a sample it may be worth it
+    bool replay_exceeds_run = false;           // without steps: see advice_list
 
     /// Whether the answer is to leave the program as it is.
-    bool leaves() const noexcept { return is_known && steps.empty() && !not_excluded; }
+    bool leaves() const noexcept { return is_known && steps.empty() && !not_excluded && !replay_exceeds_run; }
 };
 
 first_steps first_steps_of(const advice_list& list, const call_paths& paths);

@@ -29,7 +29,7 @@ constexpr double max_seconds = 5;
 constexpr double share_of_whole_run = 0.35;       // of these seconds
 constexpr double share_of_fragmented_heap = 0.4;  // of those of an advice
 constexpr std::uint32_t rounds_of_whole_run = 3;
-constexpr double plays_before_rounds = 1;      // of each, for its memory
+constexpr double plays_before_rounds = 1;      // of each, for its memory, or so that the machine has pages for it
 constexpr std::uint32_t rounds_of_advice = 3;  // for which there is time at least, if its window is not the smallest
 constexpr std::uint32_t rounds_on_fragmented_heap = 3;
 constexpr std::uint32_t min_rounds_on_fragmented_heap = 2;
@@ -167,6 +167,8 @@ void decide(advice& each) {
         each.reason = std::move(reason);
     };
     if (!saving.done) return leave("it could not be measured: " + saving.failure);
+    if (saving.cpu_nanoseconds > 0 && saving.nanoseconds.median > saving.cpu_nanoseconds)
+        return leave("its replay would save more than the program took, so it says nothing of the program");
     if (saving.nanoseconds.high < 0) return leave("malloc is faster here");
     if (saving.nanoseconds.low <= 0) return leave("no gain over malloc could be measured");
     // The figures lack what threads cost each other in malloc, which is mostly far more.
@@ -214,6 +216,7 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     }
     const double all = found.system.nanoseconds.median - own.median;
     list.malloc_nanoseconds = std::max(all - found.loop_nanoseconds.median, 0.0) / list.malloc_share;
+    if (list.replay_exceeds_run()) return others;
     double max_saved = 0;
     for (std::size_t i = 0; i < preloads.size(); ++i) {
         if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
@@ -281,7 +284,7 @@ replay_window timed_window(double seconds, double plays) noexcept {
 }
 
 replay_window window_of_whole_run(const history& run, std::size_t mallocs) noexcept {
-    const double plays = rounds_of_whole_run * static_cast<double>(mallocs + 1) + plays_before_rounds;
+    const double plays = (rounds_of_whole_run + plays_before_rounds) * static_cast<double>(mallocs + 1);
     return timed_window(share_of_whole_run * seconds_to_measure(run.event_count(), run.slots()), plays);
 }
 

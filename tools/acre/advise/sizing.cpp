@@ -64,8 +64,8 @@ void fit_arenas(advice& each, const history& run) {
     const kept_events kept{advised_source(each, run, neediest_thread(each, run)), memory_for_advised_events};
     const event_source source = kept.source();
     // add_headroom() adds half as much again, so the last percent of memory is not worth the time.
-    constexpr std::uint64_t finer_steps = 4;
-    const multi_arena_front front = find_front(source, take_census(source), {.finer_steps = finer_steps});
+    const front_options few_sizes{.rank = {}, .between_powers_of_two = false, .finer_steps = 4};
+    const multi_arena_front front = find_front(source, take_census(source), few_sizes);
     if (front.empty()) return;
     each.arenas = front.best().arenas;
     each.arena_bytes = front.best().bytes;

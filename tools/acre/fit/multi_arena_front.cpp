@@ -152,14 +152,14 @@ std::uint64_t largest_size(const census& of) {
     return std::max(4 * live, std::min(everything, 16 * live));
 }
 
-std::vector<std::uint64_t> coarse_sizes(const census& of, std::uint64_t unit) {
+std::vector<std::uint64_t> coarse_sizes(const census& of, std::uint64_t unit, bool between_powers_of_two) {
     const std::uint64_t first = smallest_size(of, unit);
     const std::uint64_t last = std::max(largest_size(of), 2 * first);
     std::vector<std::uint64_t> sizes{first};
     for (std::uint64_t power = std::bit_floor(first); power <= last; power *= 2) {
-        for (const std::uint64_t size : {power, power + power / 2}) {
-            if (size > first && size % unit == 0) sizes.push_back(size);
-        }
+        if (power > first && power % unit == 0) sizes.push_back(power);
+        const std::uint64_t between = power + power / 2;
+        if (between_powers_of_two && between > first && between % unit == 0) sizes.push_back(between);
     }
     return sizes;
 }
@@ -190,7 +190,7 @@ public:
     /// Sorted by size.
     pairs run() {
         const std::uint64_t unit = std::max(granule_bytes, of_.strictest);
-        try_sizes(coarse_sizes(of_, unit));
+        try_sizes(coarse_sizes(of_, unit, options_.between_powers_of_two));
         if (!found_.empty())
             try_sizes(finer_sizes(found_, smallest_of(found_, options_.sharing), unit, options_.finer_steps));
         std::ranges::sort(found_, {}, &acre::multi_arena_fit::bytes);

@@ -43,8 +43,9 @@ struct front_options {
     std::size_t open = 0;  // see acre::multi_arena_options
     arena_sharing sharing = arena_sharing::one_thread;
     object_rank rank{};
-    std::uint32_t left_out = 0;      // ranks
-    std::uint64_t finer_steps = 16;  // between the neighbours of the best
+    std::uint32_t left_out = 0;         // ranks
+    bool between_powers_of_two = true;  // also sizes of three quarters of a power, at first
+    std::uint64_t finer_steps = 16;     // between the neighbours of the best
 };
 
 struct multi_arena_front {
@@ -61,8 +62,8 @@ struct multi_arena_front {
 /// Bytes that the type takes from upstream, including its bookkeeping.
 std::uint64_t required_bytes(const acre::multi_arena_fit& pair, arena_sharing sharing);
 
-/// Tries sizes from that of the largest object up to where few arenas suffice: two per doubling, and more around the
-/// best.
+/// Tries sizes from that of the largest object up to where few arenas suffice: one or two per doubling, and more around
+/// the best.
 multi_arena_front find_front(const event_source& source, const census& of, const front_options& options = {});
 
 /// The size tried whose arenas hold about that many objects of average size.

@@ -180,10 +180,10 @@ using work_function = std::function<std::string(const progress_function&)>;
 struct {
     const work_function* work = nullptr;
     int pipe = -1;
-} started;
+} work_of_child;
 
 void work_as_started() {
-    work_and_end(*started.work, started.pipe);
+    work_and_end(*work_of_child.work, work_of_child.pipe);
 }
 
 /// Where the limit of the stack is low ('ulimit -s 128'), the work gets a stack of its own: libdw needs hundreds of
@@ -196,7 +196,7 @@ void work_as_started() {
         work_and_end(work, pipe);
     void* stack = ::mmap(nullptr, enough, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) work_and_end(work, pipe);
-    started = {&work, pipe};
+    work_of_child = {&work, pipe};
     context.uc_stack.ss_sp = stack;
     context.uc_stack.ss_size = enough;
     ::makecontext(&context, work_as_started, 0);

@@ -114,13 +114,17 @@ private:
         return true;
     }
 
-    /// Before the rounds: measures the memory and finds the contenders that cannot play the sequence. The empty loop
-    /// has no blocks to write to.
+    /// Before the rounds: measures the memory and finds the contenders that cannot play the sequence; where the memory
+    /// is not wanted, plays it once all the same. The first play of a malloc with huge pages finds none that the
+    /// machine has ready, and may take several times as long as all others. The empty loop has no blocks to write to.
     void prepare(std::size_t entry) {
         const contender& entering = entries_[entry];
         if (entering.resource == loop_number) return;
-        if (entering.time_only && resources()[entering.resource].complete == nullptr) return;
         standing& found = standings_[entry];
+        if (entering.time_only && resources()[entering.resource].complete == nullptr) {
+            found.last = host_.measure(request(entry, trial_purpose::time));
+            return;
+        }
         if (!settle_parameters(entry)) return;
         found.peak_bytes = found.last.peak_bytes;
         found.system_bytes = found.last.system_bytes;

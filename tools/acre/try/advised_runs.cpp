@@ -29,7 +29,7 @@ struct advised_way {
 interval saved_nanoseconds(const contest_result& runs, std::size_t way, std::size_t base = 0) {
     const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
     const interval ratio = runs.cpu_ratio(way, base);
-    const double doubt = share_of_doubt(runs.rounds);
+    const double doubt = share_of_doubt(std::min(runs.ways[way].runs.size(), runs.rounds));
     const double less = std::numbers::sqrt2 * (ratio.high - ratio.median) + doubt;
     const double more = std::numbers::sqrt2 * (ratio.median - ratio.low) + doubt;
     return {(1 - ratio.median - less) * cpu, (1 - ratio.median) * cpu, (1 - ratio.median + more) * cpu};
@@ -52,22 +52,24 @@ advised_ways add_plans(way_list& ways, const std::filesystem::path& program, adv
     const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
     for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
     plan.leaves_to_malloc_below = true;
+    added.library = ways.ways().size();
     for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
         const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
+        if (added.advices.empty()) {
+            ways.add_library_of_plan(program, plan, name);
+            ways.without_huge_pages();
+        }
         added.advices.push_back({ways.ways().size(), i});
         ways.add_group(program, plan, *group, name);
         ways.without_huge_pages();
+        ways.compare_with(added.library);
     }
-    if (added.advices.empty()) return added;
-    added.library = ways.ways().size();
-    ways.add_library_of_plan(program, plan, name);
-    ways.without_huge_pages();
     return added;
 }
 
 void note_advices(advice_list& list, const contest_result& runs, const advised_ways& added) {
-    if (!runs.ways[added.library].failure.empty()) return;
+    if (added.advices.empty() || !runs.ways[added.library].failure.empty()) return;
     for (const advised_way& each : added.advices) {
         const way_result& found = runs.ways[each.way];
         if (!found.failure.empty()) continue;
@@ -113,6 +115,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
                                              .input = options.input,
                                              .check = {},
                                              .required = same_result::output_and_status,
+                                             .drops_losers = true,
                                              .budget_seconds = options.seconds,
                                              .progress = options.progress});
     list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};

@@ -22,8 +22,10 @@ namespace acre::tool {
 namespace {
 
 constexpr std::size_t min_precise_rounds = 6;  // fewer give no interval of 95 %
-constexpr double slowest = 10;                 // times the program as it is: slower ways are given up
-constexpr double always_allowed = 10;          // seconds
+constexpr std::size_t rounds_to_lose = 3;
+constexpr double worth_running = 0.98;  // a ratio of CPU times
+constexpr double slowest = 10;          // times the program as it is: slower ways are given up
+constexpr double always_allowed = 10;   // seconds
 
 /// An open file that is closed at the end.
 class open_file {
@@ -253,9 +255,27 @@ private:
     std::size_t base_runs() const { return result_.ways[options_.base].runs.size(); }
     bool base_takes_part() const { return result_.ways[options_.base].failure.empty(); }
 
+    std::size_t base_of(std::size_t number) const { return result_.ways[number].how.beside.value_or(options_.base); }
+
+    bool is_a_base(std::size_t number) const {
+        return number == 0 || number == options_.base ||
+               std::ranges::any_of(options_.ways, [&](const way& each) { return each.beside == number; });
+    }
+
+    /// Whether more runs of a way would only take time from those that may save something.
+    bool has_lost(std::size_t number) const {
+        const std::size_t runs = result_.ways[number].runs.size();
+        if (!options_.drops_losers || !has_left_out_cold_runs_ || runs < rounds_to_lose || is_a_base(number))
+            return false;
+        return result_.cpu_ratio(number, base_of(number)).low >= (runs < min_precise_rounds ? 1 : worth_running);
+    }
+
+    bool plays(std::size_t number) const { return result_.ways[number].failure.empty() && !has_lost(number); }
+
     double playing() const {
-        return static_cast<double>(std::ranges::count_if(std::span{result_.ways}.subspan(first_way()),
-                                                         [](auto& w) { return w.failure.empty(); }));
+        double count = 0;
+        for (std::size_t i = first_way(); i < result_.ways.size(); ++i) count += plays(i) ? 1 : 0;
+        return count;
     }
 
     void show_progress() const {
@@ -297,7 +317,7 @@ private:
         for (const std::size_t number : order) {
             if (result_.was_interrupted) break;
             show_progress();
-            if (result_.ways[number].failure.empty()) run_way(number);
+            if (plays(number)) run_way(number);
         }
         check_as_it_is();
         if (result_.was_interrupted) {
@@ -337,8 +357,8 @@ private:
     bool is_precise() const {
         if (base_runs() < min_precise_rounds) return false;
         for (std::size_t i = 1; i < result_.ways.size(); ++i) {
-            if (!result_.ways[i].failure.empty()) continue;
-            if (2 * result_.cpu_ratio(i, options_.base).uncertainty() > options_.precision) return false;
+            if (!plays(i)) continue;
+            if (2 * result_.cpu_ratio(i, base_of(i)).uncertainty() > options_.precision) return false;
         }
         return true;
     }

@@ -39,7 +39,8 @@ struct way {
     std::vector<std::pair<std::string, std::string>> variables{};  // of its environment
     std::vector<std::string> command{};  // of acre, that runs a program in this way; empty: the variables do
     std::optional<way_group> group{};
-    bool huge_pages = true;  // false: the system gives the program none, whatever its malloc asks for
+    std::optional<std::size_t> beside{};  // the number of the way that it is compared with; none: that of all
+    bool huge_pages = true;               // false: the system gives the program none, whatever its malloc asks for
 };
 
 /// What two runs must have in common to be compared.
@@ -65,6 +66,9 @@ struct contest_options {
     std::string input;  // a file for standard input; empty: nothing
     std::string check;  // a shell command that reads the output of a run
     same_result required = same_result::output_and_status;
+    // No more runs of a way that cost more than what it is compared with in each of three rounds, or that by a 95 %
+    // interval saves less than 2 %: the others get their time.
+    bool drops_losers = false;
     double budget_seconds = 60;
     double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of that of the base
     std::function<void(double)> progress{};

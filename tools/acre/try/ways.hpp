@@ -56,6 +56,9 @@ public:
     /// The way added last gets no huge pages.
     void without_huge_pages() { ways_.back().huge_pages = false; }
 
+    /// The way added last is compared with this one.
+    void compare_with(std::size_t way) { ways_.back().beside = way; }
+
     static constexpr std::size_t max_groups = 12;
 
     const std::vector<way>& ways() const noexcept { return ways_; }

@@ -1,0 +1,52 @@
+// Which ways of a contest run, and how often.
+#include "try/contest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace acre::tool;
+
+/// A way in which the program counts so far.
+way counting_to(int number) {
+    return {.name = std::to_string(number), .description = "", .variables = {{"LAST", std::to_string(number)}}};
+}
+
+contest_result contest_of_counting(std::vector<way> ways, bool drops_losers) {
+    return run_contest({.program = "/bin/sh",
+                        .arguments = {"sh", "-c", "i=0; while [ $i -lt ${LAST:-20000} ]; do i=$((i+1)); done"},
+                        .ways = std::move(ways),
+                        .input = {},
+                        .check = {},
+                        .drops_losers = drops_losers,
+                        .budget_seconds = 2,
+                        .precision = 0});
+}
+
+// A way that takes three times as long is slower in each round on any machine.
+TEST(contest, drops_what_costs_in_each_of_three_rounds) {
+    const contest_result result =
+        contest_of_counting({{.name = "as it is", .description = ""}, counting_to(60'000), counting_to(5'000)}, true);
+    ASSERT_GE(result.rounds, 4U);
+    EXPECT_EQ(result.ways[0].runs.size(), result.rounds);
+    EXPECT_EQ(result.ways[1].runs.size(), 3U);
+    EXPECT_EQ(result.ways[2].runs.size(), result.rounds);
+}
+
+TEST(contest, keeps_what_others_are_compared_with) {
+    std::vector<way> ways{{.name = "as it is", .description = ""}, counting_to(40'000), counting_to(30'000)};
+    ways[2].beside = 1;
+    const contest_result result = contest_of_counting(std::move(ways), true);
+    for (const way_result& each : result.ways) EXPECT_EQ(each.runs.size(), result.rounds) << each.how.name;
+}
+
+TEST(contest, drops_nothing_unless_it_is_asked_to) {
+    const contest_result result =
+        contest_of_counting({{.name = "as it is", .description = ""}, counting_to(60'000)}, false);
+    EXPECT_EQ(result.ways[1].runs.size(), result.rounds);
+}
+
+}  // namespace
