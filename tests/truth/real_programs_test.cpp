@@ -1,4 +1,5 @@
 // Real programs get the same advice when they are recorded twice.
+#include <acre/core/sanitizer.hpp>
 #include <fstream>
 #include <map>
 #include <set>
@@ -80,6 +81,8 @@ TEST_F(real_programs, xmllint) {
 }
 
 TEST_F(real_programs, the_compiler_itself) {
+    if (acre::poisoning)
+        GTEST_SKIP() << "a sanitized command takes most of a minute for it, and reads the other programs";
     const std::string compiler = output_of("g++ -print-prog-name=cc1plus 2>/dev/null || true");
     if (compiler.find('/') == std::string::npos) GTEST_SKIP() << "there is no cc1plus on this machine";
     write("a.cpp", "template <int N> struct s { int v = N; };" + many(300, "int f", "() { return s<3>{}.v; }\n"));

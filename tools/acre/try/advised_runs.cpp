@@ -1,6 +1,9 @@
 #include "advised_runs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <numbers>
@@ -9,6 +12,7 @@
 #include "contest.hpp"
 #include "plan/plan_making.hpp"
 #include "recorded_program.hpp"
+#include "text/text.hpp"
 #include "trace/error.hpp"
 #include "ways.hpp"
 
@@ -96,6 +100,16 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
                       [](const preload_saving& each) { return each.nanoseconds.median; });
 }
 
+/// How to get intervals of 95 %, where there was no time for them.
+void note_few_rounds(advice_list& list, const contest_result& runs) {
+    if (runs.rounds >= min_interval_rounds || runs.was_interrupted) return;
+    // As many and the first one, which does not count then, in whole tens of seconds.
+    const double needed = (min_interval_rounds + 1) * runs.seconds / static_cast<double>(runs.rounds);
+    list.notes.push_back(
+        fmt::format("{} of the program in each way are too few for intervals of 95 %: --run {:.0f} allows six.",
+                    plural(runs.rounds, "run", "runs"), 10 * std::ceil(needed / 10)));
+}
+
 }  // namespace
 
 void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths,
@@ -124,6 +138,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     list.cpu_nanoseconds = cpu;
     note_preloads(list, runs, added.library);
     note_advices(list, runs, added);
+    note_few_rounds(list, runs);
 }
 
 }  // namespace acre::tool

@@ -21,7 +21,6 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::size_t min_precise_rounds = 6;  // fewer give no interval of 95 %
 constexpr std::size_t rounds_to_lose = 3;
 constexpr double worth_running = 0.98;  // a ratio of CPU times
 constexpr double slowest = 10;          // times the program as it is: slower ways are given up
@@ -267,7 +266,7 @@ private:
         const std::size_t runs = result_.ways[number].runs.size();
         if (!options_.drops_losers || !has_left_out_cold_runs_ || runs < rounds_to_lose || is_a_base(number))
             return false;
-        return result_.cpu_ratio(number, base_of(number)).low >= (runs < min_precise_rounds ? 1 : worth_running);
+        return result_.cpu_ratio(number, base_of(number)).low >= (runs < min_interval_rounds ? 1 : worth_running);
     }
 
     bool plays(std::size_t number) const { return result_.ways[number].failure.empty() && !has_lost(number); }
@@ -355,7 +354,7 @@ private:
     }
 
     bool is_precise() const {
-        if (base_runs() < min_precise_rounds) return false;
+        if (base_runs() < min_interval_rounds) return false;
         for (std::size_t i = 1; i < result_.ways.size(); ++i) {
             if (!plays(i)) continue;
             if (2 * result_.cpu_ratio(i, base_of(i)).uncertainty() > options_.precision) return false;

@@ -43,6 +43,9 @@ struct way {
     bool huge_pages = true;               // false: the system gives the program none, whatever its malloc asks for
 };
 
+/// With fewer rounds there is no interval of 95 %.
+inline constexpr std::size_t min_interval_rounds = 6;
+
 /// What two runs must have in common to be compared.
 enum class same_result : std::uint8_t {
     output_and_status,  // what it writes to standard output, and the exit status

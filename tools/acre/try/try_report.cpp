@@ -16,7 +16,6 @@ namespace {
 
 // A difference of CPU time that is worth a change of malloc.
 constexpr double worth_it = 0.02;
-constexpr std::size_t min_interval_rounds = 6;
 
 double cpu_of(const measured_run& run) {
     return run.cpu();
