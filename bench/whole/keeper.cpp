@@ -3,9 +3,12 @@
 // A virtual machine's memory may exist only after its first touch, and its host may take it back seconds after it was
 // freed. Then a program's figures say how fast the host gives memory, not how fast the program is. This one touches
 // memory and frees it at once, again and again: the pages that other programs get then are nearly always backed. It
-// works for about a tenth of a second in each, and ends with the process that started it.
+// works for about a tenth of a second in each, and ends with the process that started it. It runs on any processor,
+// also where what started it is pinned to one: a program that ran while this one waits for the same processor, its
+// memory held, would get pages that are not backed.
 //
 // Usage: keeper MIB. Prints what the first touches took, and then the second: seconds for each GiB.
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +18,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 namespace {
@@ -36,6 +40,9 @@ double touch(std::size_t bytes) {
 
 int main(int count, char** arguments) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cpu_set_t any;
+    std::memset(&any, 0xff, sizeof any);
+    sched_setaffinity(0, sizeof any, &any);
     const std::size_t bytes = std::strtoul(count > 1 ? arguments[1] : "800", nullptr, 10) << 20;
     const double first = touch(bytes);
     const double second = touch(bytes);
