@@ -158,6 +158,8 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     found.is_known = list.malloc_nanoseconds > 0 || list.runs.has_value();
     found.of_runs = list.runs.has_value();
     if (!found.is_known) return found;
+    found.replay_exceeds_run = !list.runs && list.replay_exceeds_run();
+    if (found.replay_exceeds_run) return found;
     std::optional<first_step> preload = best_preload(list);
     if (preload && !is_worth_it(*preload)) preload.reset();
     const std::optional<first_step> change = best_advice(list, paths);
@@ -166,8 +168,6 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     if (found.steps.empty()) {
         if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) {
             found.steps.push_back(*perhaps);
-        } else if (!list.runs && list.replay_exceeds_run()) {
-            found.replay_exceeds_run = true;
         } else {
             found.not_excluded = not_excluded(list, paths);
         }

@@ -12,7 +12,6 @@
 #include "contest.hpp"
 #include "plan/plan_making.hpp"
 #include "recorded_program.hpp"
-#include "text/text.hpp"
 #include "trace/error.hpp"
 #include "ways.hpp"
 
@@ -41,35 +40,33 @@ interval saved_nanoseconds(const contest_result& runs, std::size_t way, std::siz
 
 /// The ways that follow advices, and that of the plan's library alone, with which they are compared.
 struct advised_ways {
-    std::size_t library = 0;
+    std::size_t library = 0;  // none: 0, which is the program as it is
     std::vector<advised_way> advices{};
 };
 
 /// Adds the whole plan, and the advices alone that a plan can follow: without huge pages, which acre's heap asks for
-/// and a change of the code would not.
-advised_ways add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
-                       const call_paths& paths) {
-    advised_ways added;
+/// and a change of the code would not. If it throws, `added` has what was added before.
+void add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
+               const call_paths& paths, advised_ways& added) {
     site_plan plan = make_plan(reader, paths, list).plan;
     const std::vector<plan_group> groups = groups_of(plan);
-    if (groups.empty()) return added;
+    if (groups.empty()) return;
     const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
     for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
     plan.leaves_to_malloc_below = true;
-    added.library = ways.ways().size();
     for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
         const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
-        if (added.advices.empty()) {
+        if (added.library == 0) {
             ways.add_library_of_plan(program, plan, name);
             ways.without_huge_pages();
+            added.library = ways.ways().size() - 1;
         }
-        added.advices.push_back({ways.ways().size(), i});
         ways.add_group(program, plan, *group, name);
         ways.without_huge_pages();
         ways.compare_with(added.library);
+        added.advices.push_back({ways.ways().size() - 1, i});
     }
-    return added;
 }
 
 void note_advices(advice_list& list, const contest_result& runs, const advised_ways& added) {
@@ -106,8 +103,8 @@ void note_few_rounds(advice_list& list, const contest_result& runs) {
     // As many and the first one, which does not count then, in whole tens of seconds.
     const double needed = (min_interval_rounds + 1) * runs.seconds / static_cast<double>(runs.rounds);
     list.notes.push_back(
-        fmt::format("{} of the program in each way are too few for intervals of 95 %: --run {:.0f} allows six.",
-                    plural(runs.rounds, "run", "runs"), 10 * std::ceil(needed / 10)));
+        fmt::format("Intervals of 95 % need six rounds, and there was time for {}: --run {:.0f} allows six.",
+                    runs.rounds, 10 * std::ceil(needed / 10)));
 }
 
 }  // namespace
@@ -119,7 +116,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     way_list ways{program, {}};
     advised_ways added;
     try {
-        added = add_plans(ways, program, list, reader, paths);
+        add_plans(ways, program, list, reader, paths, added);
     } catch (const tool_error& error) {
         list.notes.push_back(std::string{"No advice was run alone: "} + error.what() + ".");
     }
