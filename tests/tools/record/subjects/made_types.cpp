@@ -16,7 +16,7 @@ public:
 
 private:
     std::string name_;
-    char rest_[2'000];
+    [[maybe_unused]] char rest_[2'000];
 };
 
 struct troll {  // its constructor is called
