@@ -17,9 +17,11 @@
 #include <acre/pools/static_pool.hpp>
 #include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -245,6 +247,25 @@ TYPED_TEST(misuse_of, a_pointer_to_the_stack_or_the_heap) {
     // Its middle: a slab that began at the block's first 16 KiB would begin in it.
     const auto on_the_heap = std::make_unique<char[]>(1 << 20);
     EXPECT_DEATH(this->free(on_the_heap.get() + (1 << 19)), "acre::[a-z_]+: a pointer of another resource was freed");
+    this->free(mine);
+}
+
+// A stack is full of the pool's addresses, which a slab's header must not be taken for.
+TYPED_TEST(misuse_of, a_pointer_into_memory_that_holds_the_pools_address) {
+    constexpr std::size_t all = 1 << 20, most = 512;
+    void* mine = this->allocate();
+    struct give_back {
+        void operator()(std::uintptr_t* words) const { ::operator delete(words, std::align_val_t{all}); }
+    };
+    const std::unique_ptr<std::uintptr_t[], give_back> words{
+        static_cast<std::uintptr_t*>(::operator new(all, std::align_val_t{all}))};
+    // At a place where a slab of the pool has a slot.
+    char* p = reinterpret_cast<char*>(words.get()) + reinterpret_cast<std::uintptr_t>(mine) % all;
+    const auto begin = reinterpret_cast<std::uintptr_t>(&this->tested.one);
+    for (std::size_t offset = 0; offset < std::min(sizeof(this->tested.one), most); offset += sizeof(void*)) {
+        std::fill_n(words.get(), all / sizeof(void*), begin + offset);
+        EXPECT_DEATH(this->free(p), "acre::[a-z_]+: a pointer of another resource was freed") << offset;
+    }
     this->free(mine);
 }
 

@@ -25,7 +25,7 @@ public:
         : first_(std::exchange(other.first_, nullptr)),
           bytes_(std::exchange(other.bytes_, 0)),
           count_(std::exchange(other.count_, 0)) {
-        for (record* each = first_; each != nullptr; each = each->next) each->owner = this;
+        for (record* each = first_; each != nullptr; each = each->next) each->owner = name();
     }
     large_blocks& operator=(large_blocks&&) = delete;
 
@@ -37,7 +37,7 @@ public:
         if (start == nullptr) return nullptr;
         const std::size_t offset = offset_for(alignment);
         auto* added = ::new (record_of(start + offset))
-            record{this, nullptr, first_, detail::max<std::size_t>(bytes, 1), alignment};
+            record{name(), nullptr, first_, detail::max<std::size_t>(bytes, 1), alignment};
         poison(added + 1, redzone_bytes);
         poison(start + offset + bytes, all - offset - bytes);
         for (const void*& each : last_freed_) {
@@ -78,7 +78,7 @@ public:
         }
         if (count_ == 0) return mistake::foreign_pointer;
         const record* tested = record_of(const_cast<void*>(p));
-        if (!is_poisoned(tested) && tested->owner == this) return nullptr;
+        if (!is_poisoned(tested) && tested->owner == name()) return nullptr;
         if (owns(p)) return mistake::inside_an_allocation;
         return !is_poisoned(tested) && tested->alignment == freed_mark() ? mistake::double_free
                                                                          : mistake::foreign_pointer;
@@ -114,7 +114,7 @@ public:
 
 private:
     struct record {
-        const void* owner;  // the list; null once the block was freed
+        std::uintptr_t owner;  // the list's name(); 0 once the block was freed
         record* previous;
         record* next;
         std::size_t bytes;      // of the storage, at least 1
@@ -122,11 +122,14 @@ private:
                                 // beginning of free memory, and this is the end of the record
     };
 
+    // Odd, so that no pointer equals it: memory in front of what is not a block may well hold the list's address.
+    std::uintptr_t name() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + 1; }
+
     static record* record_of(void* p) noexcept {
         return reinterpret_cast<record*>(static_cast<std::byte*>(p) - redzone_bytes) - 1;
     }
     // No alignment.
-    std::size_t freed_mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) | 1; }
+    std::size_t freed_mark() const noexcept { return name(); }
 
     void give_back(resource_ref upstream, record* removed) noexcept {
         (removed->previous == nullptr ? first_ : removed->previous->next) = removed->next;
@@ -136,7 +139,7 @@ private:
         const std::size_t alignment = detail::max(removed->alignment, alignof(record));
         std::byte* storage = reinterpret_cast<std::byte*>(removed + 1) + redzone_bytes;
         std::byte* start = storage - offset;
-        removed->owner = nullptr;
+        removed->owner = 0;
         removed->alignment = freed_mark();
         last_freed_[freed_++ % 4] = storage;
         bytes_ -= bytes;
