@@ -88,6 +88,12 @@ quietly() {
     fi
 }
 
+# build_for_script TARGET...: builds these in build/, one such call at a time, since scripts may run beside each other.
+build_for_script() {
+    mkdir -p build
+    { flock 9 && quietly configure release && quietly cmake --build build --target "$@"; } 9>build/.building
+}
+
 # build_showing_progress FOLDER [CMAKE_ARGUMENTS...]: builds and prints its progress, on one line of a terminal, else a
 # line for each tenth. Shows the compiler's messages only if it fails.
 build_showing_progress() {

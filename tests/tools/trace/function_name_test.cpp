@@ -81,6 +81,14 @@ TEST(function_name, allocation_functions_are_told_from_their_callers_in_librarie
     }
 }
 
+// Found by the fuzzer `text`: tests/fuzz/corpus/text/function-of-the-command.
+TEST(function_name, functions_of_the_command_decide_themselves_whatever_their_names_are) {
+    for (const char* name : {"acre::tool::copy_of_strdup(char const*)", "acre::tool::event_list::allocate()"}) {
+        EXPECT_FALSE(passes_memory_on(name)) << name;
+        EXPECT_FALSE(only_allocates(name)) << name;
+    }
+}
+
 TEST(function_name, runtime_libraries_are_known_by_their_file) {
     EXPECT_TRUE(is_runtime_library("/lib/x86_64-linux-gnu/libc.so.6"));
     EXPECT_TRUE(is_runtime_library("/usr/lib/libstdc++.so.6.0.30"));

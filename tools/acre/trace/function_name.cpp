@@ -169,7 +169,7 @@ bool passes_memory_on(std::string_view demangled) {
 
 bool only_allocates(std::string_view demangled) {
     const std::string name = short_name(demangled);
-    return name.starts_with("operator new") || is_named_like_malloc(name);
+    return passes_memory_on(demangled) && (name.starts_with("operator new") || is_named_like_malloc(name));
 }
 
 bool is_runtime_library(std::string_view path) {
