@@ -16,7 +16,7 @@ single-header: ## the library as one file, and one a folder of it: build/single_
 demo: ## records a game and sqlite3, prints the advice, and what following it gave
 	@scripts/demo
 
-test: ## the release build, AddressSanitizer over the library, foreign tests; CONFIGS="clang tsan" for others
+test: ## the release build, sanitizers over the library, foreign tests; CONFIGS="clang tsan" for others
 	@scripts/test $(CONFIGS)
 
 test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports, hostile environments

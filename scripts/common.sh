@@ -64,6 +64,13 @@ configure() {
             compiler=$(best_clang)
             # C++14 requires it; clang has it on by default only from version 19.
             extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation) ;;
+        # In half of g++'s time, with one sanitizer more.
+        address)
+            if compiler=$(best_clang); then
+                extra=(-DCMAKE_CXX_FLAGS=-fsized-deallocation -DACRE_SANITIZE="address,undefined")
+            else
+                compiler=$(best_gcc)
+            fi ;;
         *) compiler=$(best_gcc) ;;
     esac
     if command -v ccache >/dev/null; then

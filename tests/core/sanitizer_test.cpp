@@ -3,11 +3,14 @@
 
 #include <acre/core/sanitizer.hpp>
 #include <cstddef>
+#include <vector>
 
 namespace {
 
 TEST(sanitizer, poisoning_is_undone) {
-    alignas(8) std::byte bytes[64] = {};
+    // On the heap: a compiler does not check an access to a local array if it sees that it is within bounds.
+    std::vector<std::byte> storage(64);
+    std::byte* const bytes = storage.data();
     acre::poison(bytes, 64);
 #if defined(ACRE_HAS_ADDRESS_SANITIZER)
     EXPECT_TRUE(acre::poisoning);
