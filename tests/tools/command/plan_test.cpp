@@ -265,6 +265,7 @@ TEST_F(plan_command, advice_has_figures_of_runs) {
     ASSERT_EQ(result.status, 0) << result.errors;
     const json advised = json::parse(result.output);
     EXPECT_GE(advised["runs"]["rounds"], 1U);
+    EXPECT_EQ(advised["runs"]["ways"][0]["cpu_seconds_in_rounds"].size(), advised["runs"]["rounds"]);
     const bool says_how_to_have_more = advised["notes"].dump().find("allows six") != std::string::npos;
     EXPECT_EQ(says_how_to_have_more, advised["runs"]["rounds"] < 6U) << advised["notes"];
     EXPECT_GT(advised["cpu_ns"], 0U);

@@ -122,6 +122,7 @@ TEST_F(try_command, runs_the_recorded_program_again) {
     const json object = tried(with(quiet_library) + " a.acre");
     EXPECT_EQ(object["program"], (json{"echo", "once", "more"}));
     EXPECT_EQ(object["ways"].size(), 2U) << "the mallocs that were named, and no plan";
+    for (const json& each : object["ways"]) EXPECT_EQ(each["cpu_seconds_in_rounds"].size(), object["rounds"]);
     EXPECT_TRUE(object["groups"].empty());
     expect_failure("try a.acre -- echo", 2, "either a trace or a program");
 }

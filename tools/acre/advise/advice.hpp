@@ -127,9 +127,15 @@ struct advice {
 
 /// How often the recorded command was run again, to measure what it takes without recording.
 struct program_runs {
+    /// A way in which the program ran; the first is the program as it is.
+    struct way {
+        std::string name;
+        std::vector<double> cpu_seconds{};  // in each round
+    };
     std::size_t rounds = 0;
     double seconds = 0;
     bool are_precise = false;
+    std::vector<way> ways{};
 };
 
 /// A file of the program whose advised sites have no names, for lack of debug information.

@@ -134,6 +134,13 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"replayed_share", saving.replayed_share}};
 }
 
+nlohmann::json runs_json(const program_runs& runs) {
+    nlohmann::json ways = nlohmann::json::array();
+    for (const program_runs::way& each : runs.ways)
+        ways.push_back({{"name", each.name}, {"cpu_seconds_in_rounds", each.cpu_seconds}});
+    return {{"rounds", runs.rounds}, {"seconds", runs.seconds}, {"precise", runs.are_precise}, {"ways", ways}};
+}
+
 /// Null for an endless life.
 nlohmann::json life_json(std::uint64_t life) {
     return life == life_histogram::endless ? nlohmann::json() : nlohmann::json(life);
@@ -307,10 +314,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     return {{"command", header.command},
             {"first", first_steps_json(first)},
             {"leave", first.leaves()},
-            {"runs", list.runs ? nlohmann::json{{"rounds", list.runs->rounds},
-                                                {"seconds", list.runs->seconds},
-                                                {"precise", list.runs->are_precise}}
-                               : nlohmann::json()},
+            {"runs", list.runs ? runs_json(*list.runs) : nlohmann::json()},
             {"allocator", list.allocator},
             {"baseline", list.baseline.empty() ? trace_header::glibc : list.baseline},
             {"allocations", list.objects},

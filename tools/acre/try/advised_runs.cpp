@@ -27,7 +27,7 @@ struct advised_way {
     std::size_t advice = 0;
 };
 
-/// What a way saves, by its CPU time as a ratio to that of another way in the same round. The interval is that of what
+/// What a way saves, by its CPU time as a ratio to that of another way. The interval is that of what
 /// somebody obtains who measures it again: two medians differ by sqrt(2) times as much as one from the true figure.
 interval saved_nanoseconds(const contest_result& runs, std::size_t way, std::size_t base = 0) {
     const double cpu = runs.ways[0].of(&measured_run::cpu).median * 1e9;
@@ -130,6 +130,8 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
                                              .budget_seconds = options.seconds,
                                              .progress = options.progress});
     list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};
+    for (const way_result& each : runs.ways)
+        list.runs->ways.push_back({each.how.name, each.in_rounds(&measured_run::cpu)});
     const auto cpu = static_cast<std::uint64_t>(runs.ways[0].of(&measured_run::cpu).median * 1e9);
     check_same_work(list.cpu_nanoseconds, cpu);
     list.cpu_nanoseconds = cpu;

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "cost_ratio.hpp"
 #include "programs/temporary_directory.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
@@ -209,15 +210,6 @@ private:
     std::string failure_as_it_is_;
 };
 
-/// A figure of two runs in the same round, over all rounds.
-template <typename Figure>
-interval compared_runs(const way_result& before, const way_result& after, Figure figure) {
-    std::vector<double> figures;
-    for (std::size_t i = 0; i < std::min(before.runs.size(), after.runs.size()); ++i)
-        figures.push_back(figure(before.runs[i], after.runs[i]));
-    return median_interval(std::move(figures));
-}
-
 /// The rounds of one contest.
 class rounds {
 public:
@@ -373,17 +365,22 @@ private:
 
 }  // namespace
 
-interval way_result::of(const std::function<double(const measured_run&)>& figure) const {
+std::vector<double> way_result::in_rounds(const std::function<double(const measured_run&)>& figure) const {
     std::vector<double> figures;
     figures.reserve(runs.size());
     for (const measured_run& each : runs) figures.push_back(figure(each));
-    return median_interval(std::move(figures));
+    return figures;
+}
+
+interval way_result::of(const std::function<double(const measured_run&)>& figure) const {
+    return median_interval(in_rounds(figure));
 }
 
 interval contest_result::cpu_ratio(std::size_t number, std::size_t base) const {
-    return compared_runs(ways[base], ways[number], [](const measured_run& before, const measured_run& after) {
-        return before.cpu() > 0 ? after.cpu() / before.cpu() : 1;
-    });
+    std::vector<std::vector<double>> costs(ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        if (ways[i].failure.empty() || i == number || i == base) costs[i] = ways[i].in_rounds(&measured_run::cpu);
+    return cost_ratio(costs, number, base);
 }
 
 interval contest_result::peak_ratio(std::size_t number, std::size_t base) const {
@@ -393,9 +390,9 @@ interval contest_result::peak_ratio(std::size_t number, std::size_t base) const 
 }
 
 interval contest_result::cpu_saved(std::size_t number, std::size_t base) const {
-    return compared_runs(ways[base], ways[number], [](const measured_run& before, const measured_run& after) {
-        return before.cpu() - after.cpu();
-    });
+    const interval ratio = cpu_ratio(number, base);
+    const double before = ways[base].of(&measured_run::cpu).median;
+    return {(1 - ratio.high) * before, (1 - ratio.median) * before, (1 - ratio.low) * before};
 }
 
 contest_result run_contest(const contest_options& options) {

@@ -83,6 +83,7 @@ struct way_result {
     std::vector<measured_run> runs{};
     std::string failure{};  // why it takes no part; empty: it does
 
+    std::vector<double> in_rounds(const std::function<double(const measured_run&)>& figure) const;
     interval of(const std::function<double(const measured_run&)>& figure) const;
 };
 
@@ -96,13 +97,13 @@ struct contest_result {
     std::string failure_as_it_is{};    // how the program as it is ended, if not with status 0
     std::vector<std::string> notes{};  // what to say besides the figures
 
-    /// CPU time of a way as a ratio to that of the program as it is in the same round, or of another way.
+    /// CPU time of a way as a ratio to that of the program as it is, or of another way, without what a round costs all.
     interval cpu_ratio(std::size_t number, std::size_t base = 0) const;
 
     /// Peak memory of a way as a ratio to the median of the program as it is, or of another way.
     interval peak_ratio(std::size_t number, std::size_t base = 0) const;
 
-    /// Seconds of CPU time that a way takes less than another one in the same round.
+    /// Seconds of CPU time that a way takes less than another one, by that ratio.
     interval cpu_saved(std::size_t number, std::size_t base) const;
 };
 

@@ -143,7 +143,7 @@ std::string comparison_table(const contest_result& result, const std::vector<std
     return picture_of(times, cpu_title,
                       "User and system time as a ratio to that of the program " + std::string{base == 0 ? "" : "on "} +
                           inert(compared_with) +
-                          " in the same round: the median, with its interval. Further left is less.") +
+                          ", without what a round costs all: the estimate, with its interval. Further left is less.") +
            picture_of(peaks, "Peak memory", "Resident memory, as a ratio likewise.") + table_of(rows);
 }
 

@@ -186,6 +186,7 @@ nlohmann::json group_json(const contest_result& result, std::size_t number) {
     object["cpu_ratio"] = interval_json(result.cpu_ratio(number, base));
     object["cpu_seconds_saved"] = interval_json(result.cpu_saved(number, base));
     object["cpu_seconds"] = interval_json(each.of(cpu_of));
+    object["cpu_seconds_in_rounds"] = each.in_rounds(cpu_of);
     object["peak_bytes"] = interval_json(each.of(peak_of));
     object["peak_ratio"] = peak_of_group(result, number);
     return object;
@@ -204,6 +205,7 @@ nlohmann::json way_json(const contest_result& result, std::size_t number) {
         return object;
     }
     object["cpu_seconds"] = interval_json(each.of(cpu_of));
+    object["cpu_seconds_in_rounds"] = each.in_rounds(cpu_of);
     object["cpu_ratio"] = interval_json(result.cpu_ratio(number));
     object["wall_seconds"] = interval_json(each.of(wall_of));
     object["peak_bytes"] = interval_json(each.of(peak_of));
