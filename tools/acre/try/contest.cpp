@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t rounds_to_lose = 3;
 constexpr double worth_running = 0.98;  // a ratio of CPU times
+constexpr double costs_much = 1.1;      // likewise: three slow rounds may be chance, where the cost is small
 constexpr double slowest = 10;          // times the program as it is: slower ways are given up
 constexpr double always_allowed = 10;   // seconds
 
@@ -258,7 +259,7 @@ private:
         const std::size_t runs = result_.ways[number].runs.size();
         if (!options_.drops_losers || !has_left_out_cold_runs_ || runs < rounds_to_lose || is_a_base(number))
             return false;
-        return result_.cpu_ratio(number, base_of(number)).low >= (runs < min_interval_rounds ? 1 : worth_running);
+        return result_.cpu_ratio(number, base_of(number)).low >= (runs < min_interval_rounds ? costs_much : worth_running);
     }
 
     bool plays(std::size_t number) const { return result_.ways[number].failure.empty() && !has_lost(number); }

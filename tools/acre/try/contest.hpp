@@ -69,8 +69,8 @@ struct contest_options {
     std::string input;  // a file for standard input; empty: nothing
     std::string check;  // a shell command that reads the output of a run
     same_result required = same_result::output_and_status;
-    // No more runs of a way that cost more than what it is compared with in each of three rounds, or that by a 95 %
-    // interval saves less than 2 %: the others get their time.
+    // No more runs of a way that in three rounds cost a tenth more than what it is compared with, each of its runs than
+    // each of the other's, or that by a 95 % interval saves less than 2 %: the others get their time.
     bool drops_losers = false;
     double budget_seconds = 60;
     double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of that of the base
