@@ -78,7 +78,7 @@ TEST(probing_slots, no_seed_makes_long_rows_of_numbers_at_equal_distances) {
     std::vector<std::uint64_t> seeds{
         0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63, ~std::uint64_t{0} / 3, ~std::uint64_t{0} / 7};
     std::mt19937_64 random{7};
-    for (int i = 0; i < 100; ++i) seeds.push_back(random());
+    for (int i = 0; i < 20; ++i) seeds.push_back(random());
     for (const std::uint64_t seed : seeds) {
         for (const std::uint64_t distance : {1U, 3U, 6U, 8U, 24U, 64U, 4096U}) {
             std::uint64_t looks = 0;
