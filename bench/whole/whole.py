@@ -127,7 +127,7 @@ def introduction(budget, kept):
 
 Made by `bench/whole/run --budget {budget}`: `acre try` of programs of the system, on inputs from a fixed seed, as they are
 (glibc's malloc, or the program's own) and under each preloaded malloc, in turns. First the medians of user and system
-time, as ratios to the program as it is in the same round; then those of peak resident memory, likewise. `short` is 20
+time, as ratios to the program as it is, without what a round costs all; then those of peak resident memory. `short` is 20
 times `ls`. The rows with a number behind the name are shapes of allocation with so many threads (`shapes.cpp`), and not
 in the mean. {os.cpu_count()} x {processor}, Linux {os.uname().release}, transparent huge pages: {huge_pages}.
 {kept}

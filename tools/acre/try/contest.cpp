@@ -259,7 +259,8 @@ private:
         const std::size_t runs = result_.ways[number].runs.size();
         if (!options_.drops_losers || !has_left_out_cold_runs_ || runs < rounds_to_lose || is_a_base(number))
             return false;
-        return result_.cpu_ratio(number, base_of(number)).low >= (runs < min_interval_rounds ? costs_much : worth_running);
+        return result_.cpu_ratio(number, base_of(number)).low >=
+               (runs < min_interval_rounds ? costs_much : worth_running);
     }
 
     bool plays(std::size_t number) const { return result_.ways[number].failure.empty() && !has_lost(number); }

@@ -43,7 +43,7 @@ struct way {
     bool huge_pages = true;               // false: the system gives the program none, whatever its malloc asks for
 };
 
-/// With fewer rounds there is no interval of 95 %.
+/// With fewer rounds the intervals hold the truth less often than 95 %.
 inline constexpr std::size_t min_interval_rounds = 6;
 
 /// What two runs must have in common to be compared.

@@ -16,9 +16,9 @@ std::filesystem::path recorded_program(const std::vector<std::string>& command);
 /// no input ends at once, and the same each time.
 void check_same_work(std::uint64_t recorded, std::uint64_t now);
 
-/// What few rounds may be off on each side, as a share of the CPU time: six are the fewest whose order statistics give
-/// an interval of 95 %. With fewer the interval is their range, and nine in ten medians of a second measurement lay at
-/// most so far beyond it (`obtained.py` prints it: of 2 programs with one round, 9 with two, 4 with three to five).
+/// What few rounds may be off on each side, as a share of the CPU time, beyond their interval, which is their range
+/// with fewer than four: so far beyond it lay at most nine in ten medians of a second measurement (`obtained.py` prints
+/// it: of 2 programs with one round, 9 with two, 4 with three to five, whose interval was the range then).
 double share_of_doubt(std::size_t rounds);
 
 }  // namespace acre::tool

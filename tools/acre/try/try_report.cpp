@@ -160,7 +160,7 @@ nlohmann::json interval_json(const interval& of) {
     return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
 }
 
-/// What a group's figures are compared with is in the same round.
+/// With the way that the group's figures are compared with.
 nlohmann::json group_json(const contest_result& result, std::size_t number) {
     const way_result& each = result.ways[number];
     const way_group& group = *each.how.group;
