@@ -186,7 +186,7 @@ int main(int count, char** arguments) {
     }
     if (is(how, "fork-and-leave")) {
         if (fork() == 0) {
-            usleep(200000);
+            usleep(600000);
             churn(100);
             _exit(0);
         }

@@ -2,16 +2,24 @@
 // Usage: threads HOW [NUMBER]
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "hazard.h"
 
 static pthread_key_t key;
+static atomic_int rounds;  // of all threads
 
 static void* churn_some(void* pairs) {
     churn((int)(long)pairs);
+    ++rounds;
     return NULL;
+}
+
+/// Sleeps until all threads together have gone so many rounds: a machine that does much else starts them late.
+static void wait_for_rounds(int n) {
+    while (rounds < n) usleep(1000);
 }
 
 static void free_and_allocate(void* block) {
@@ -27,6 +35,7 @@ static void* leave_to_destructor(void* unused) {
 static void* churn_for_ever(void* unused) {
     for (;;) {
         churn(100);
+        ++rounds;
         pthread_testcancel();
     }
     return unused;
@@ -66,7 +75,7 @@ int main(int count, char** arguments) {
         for (int i = 0; i < number; ++i) {
             pthread_t thread;
             pthread_create(&thread, NULL, churn_for_ever, NULL);
-            usleep(2000);
+            wait_for_rounds(rounds + 1);
             pthread_cancel(thread);
             pthread_join(thread, NULL);
         }
@@ -87,7 +96,7 @@ int main(int count, char** arguments) {
             pthread_create(&thread, &attributes, churn_some, (void*)100L);
             usleep(1000);
         }
-        usleep(100000);
+        wait_for_rounds(number);
     }
     if (is(how, "main-first")) {
         pthread_t thread;
@@ -97,7 +106,7 @@ int main(int count, char** arguments) {
     if (is(how, "running-at-exit")) {
         pthread_t thread;
         for (int i = 0; i < 4; ++i) pthread_create(&thread, NULL, churn_for_ever, NULL);
-        usleep(50000);
+        wait_for_rounds(8);
     }
     if (is(how, "small-stack")) {
         pthread_attr_t attributes;
