@@ -3,8 +3,9 @@
 
 Each program of bench/whole is recorded and advised, from the trace alone and with --run. Then `acre try` runs it with
 each malloc and with each group of the advice alone: that is what is obtained. Nothing of a program is changed, so what
-is followed is to preload a malloc, and a plan. A process beside them keeps memory backed, as in bench/whole. All answers
-are kept as JSON in a folder, from which the table is made.
+is followed is to preload a malloc, and a plan. Groups run without huge pages and are compared with a plan for no site, on
+both sides: what a change of the code would bring. A process beside them keeps memory backed, as in bench/whole. All
+answers are kept as JSON in a folder, from which the table is made.
 
 Usage: obtained.py [--acre FILE] [--folder DIR] [--run SECONDS] [--budget TIME] [--only NAME,...] [--again] [--out FILE]
     --run SECONDS   for `acre advise --run` (20)
@@ -12,6 +13,7 @@ Usage: obtained.py [--acre FILE] [--folder DIR] [--run SECONDS] [--budget TIME] 
     --again         measures also what is kept in the folder
 """
 import argparse
+import ctypes
 import json
 import math
 import os
@@ -31,6 +33,13 @@ FITTED = {"python3-malloc", "perl", "gawk", "jq", "xsltproc", "tclsh", "sqlite3"
 LEFT_OUT = {"short", "g++"}  # they only start other programs
 
 
+def without_huge_pages():
+    """The process and those that it starts get no transparent huge pages."""
+    PR_SET_THP_DISABLE = 41
+    if ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0:
+        raise OSError("the system cannot switch transparent huge pages off")
+
+
 def measured(acre, program, options, folder):
     """What advise says of a program, without and with runs, and what try obtains."""
     kept = folder / f"{program.name}.json"
@@ -42,9 +51,10 @@ def measured(acre, program, options, folder):
         command = command[2:]
     trace, plan = folder / f"{program.name}.acre", folder / f"{program.name}.plan"
 
-    def run(*arguments):
+    def run(*arguments, huge_pages=True):
         done = subprocess.run([acre, "-q", *map(str, arguments)], cwd=folder.parent, env=environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              preexec_fn=None if huge_pages else without_huge_pages)
         if done.returncode != 0:
             raise RuntimeError(f"acre {arguments[0]} of {program.name}: {done.stderr.strip()}")
         return done.stdout
@@ -58,7 +68,7 @@ def measured(acre, program, options, folder):
     try:
         run("plan", trace, "--left-to", "below", "-o", plan)
         result["groups"] = json.loads(run("try", "--json", "--sites", "--budget", options.budget, "--plan", plan, "--",
-                                          *command))
+                                          *command, huge_pages=False))
     except RuntimeError as error:
         print(error, file=sys.stderr)
     kept.write_text(json.dumps(result))
@@ -73,8 +83,14 @@ def saved(ratio):
     return {"low": 1 - ratio["high"], "median": 1 - ratio["median"], "high": 1 - ratio["low"]}
 
 
+def judged(replayed):
+    """The share of the CPU time that a replay of mallocs is about, as in tools/acre/advise/advice.hpp."""
+    return replayed["malloc_ns"] / replayed["cpu_ns"] + 0.1 if replayed["cpu_ns"] else math.nan
+
+
 def pairs(result):
-    """Rows: kind, name, predicted by replay, predicted by runs, obtained: each as shares of the program's CPU time."""
+    """Rows: kind, name, predicted by replay, predicted by runs, obtained: each as shares of the program's CPU time; and
+    how far the obtained median is from the replayed one, relative to what the replay is about."""
     replayed, run = result["replayed"], result["run"]
     of_replay = {each["name"]: each for each in replayed["preloads"]}
     of_runs = {each["name"]: each for each in run["preloads"]}
@@ -84,7 +100,9 @@ def pairs(result):
         expected = of_replay[way["name"]].get("expected_nanoseconds") or of_replay[way["name"]]["nanoseconds"]
         yield ("malloc", way["name"], shares(expected, replayed["cpu_ns"]),
                shares(of_runs[way["name"]]["nanoseconds"], run["cpu_ns"]) if way["name"] in of_runs else None,
-               saved(way["cpu_ratio"]), of_replay[way["name"]]["nanoseconds"]["median"] / (replayed["cpu_ns"] or 1))
+               saved(way["cpu_ratio"]),
+               (saved(way["cpu_ratio"])["median"] -
+                of_replay[way["name"]]["nanoseconds"]["median"] / (replayed["cpu_ns"] or 1)) / judged(replayed))
     for group in result["groups"]["groups"]:
         number = int(group["group"].split()[0]) - 1 if group["group"].split()[0].isdigit() else None
         if group["failed"] or number is None or number >= len(replayed["advices"]):
@@ -95,7 +113,7 @@ def pairs(result):
         yield ("group", f"{group['policy']}: {advice['subject']}",
                shares(advice["saving"]["expected_nanoseconds"], replayed["cpu_ns"]),
                shares(again["in_runs"]["nanoseconds"], run["cpu_ns"]) if again.get("in_runs") else None,
-               saved(group["cpu_ratio"]), advice["saving"]["nanoseconds"]["median"] / replayed["cpu_ns"])
+               saved(group["cpu_ratio"]), math.nan)
 
 
 def text(interval):
@@ -112,6 +130,11 @@ def width(predicted):
     return predicted["high"] / predicted["low"] if predicted["low"] > 0 else None
 
 
+def cost_width(predicted):
+    """The longest by the shortest time that is left."""
+    return (1 - predicted["low"]) / (1 - predicted["high"]) if predicted["high"] < 1 else math.inf
+
+
 def summary(rows, column, worth=0.02):
     """Of the predictions of one kind: how many hold, and the median width where something is to be had."""
     known = [row for row in rows if row[column]]
@@ -119,8 +142,16 @@ def summary(rows, column, worth=0.02):
     strict = sum(row[column]["low"] <= row[4]["median"] <= row[column]["high"] for row in known)
     widths = [width(row[column]) or math.inf for row in known if row[4]["median"] >= worth]
     middle = statistics.median(widths) if widths else math.nan
+    cost = statistics.median([cost_width(row[column]) for row in known]) if known else math.nan
     return (f"{strict} of {len(known)} medians inside, {inside} overlap; median width {middle:.2f} of {len(widths)} that "
-            f"obtained {100 * worth:.0f} %")
+            f"obtained {100 * worth:.0f} %, and of the time that is left {cost:.2f}")
+
+
+def narrowest(values, share=0.9):
+    """The narrowest interval that holds this share of the values."""
+    values = sorted(values)
+    count = math.ceil(share * len(values))
+    return min(((values[i], values[i + count - 1]) for i in range(len(values) - count + 1)), key=lambda ends: ends[1] - ends[0])
 
 
 def left_as_it_is(results):
@@ -149,6 +180,11 @@ def report(results):
             lines.append(f"- {kind}, {title}: replay: {summary(chosen, 2)}")
         chosen = [row for row in rows if row[0] == kind]
         lines.append(f"- {kind}: runs: {summary(chosen, 3)}; at 5 %: {summary(chosen, 3, .05)}")
+    off_by = [row[5] for row in rows if row[0] == "malloc" and row[6] in FITTED and not math.isnan(row[5])]
+    if off_by:
+        low, high = narrowest(off_by)
+        lines.append(f"- malloc, fitted: nine in ten obtained {-low:.2f} less to {high:.2f} more than the replay says, "
+                     "relative to malloc's time in it and a tenth of the CPU time")
     beyond = {}
     for row in rows:
         if row[0] == "malloc" and row[3]:

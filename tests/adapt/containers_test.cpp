@@ -190,6 +190,20 @@ TEST(containers_over_two_arenas, each_ends_with_the_arena_of_its_storage) {
 }
 
 // Hazard A10: std::pmr leaves it undefined.
+// The standard leaves it undefined. Some libraries look at the allocators in some builds, and abort first.
+TEST(containers_over_two_pools, a_node_of_the_other_pool_is_noticed_when_it_is_freed) {
+    acre::multi_pool here;
+    acre::multi_pool there;
+    using set = std::set<int, std::less<int>, acre::allocator<int, acre::multi_pool>>;
+    const auto insert_a_foreign_node = [&] {
+        set mine{here};
+        set other{there};
+        other.insert(1);
+        mine.insert(other.extract(1));
+    };
+    EXPECT_DEATH(insert_a_foreign_node(), "a pointer of another resource was freed|[Aa]ssert");
+}
+
 TEST(containers_over_two_arenas, a_swap_aborts) {
     acre::arena one, other;
     std::vector<int, acre::allocator<int, acre::arena>> here{one}, there{other};

@@ -200,6 +200,15 @@ TEST(malloc_face_misuse, a_pointer_of_another_face) {
     other.free(p);
 }
 
+// As the functions of the C interface, which make a face for each call.
+TEST(malloc_face, faces_over_one_resource_free_each_others_blocks) {
+    acre::multi_pool below;
+    acre::malloc_face memory{below};
+    acre::malloc_face same{below};
+    same.free(memory.malloc(10));
+    EXPECT_EQ(below.live(), 0u);
+}
+
 TEST(malloc_face_misuse, a_double_free) {
     acre::multi_pool below;
     acre::malloc_face memory{below};

@@ -7,6 +7,7 @@
 #include <acre/memory/buffer.hpp>
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <latch>
@@ -266,6 +267,77 @@ TEST(concurrent_multi_arena, the_open_arena_is_reused_after_others_freed_it) {
     }
     EXPECT_EQ(tested.busy_arenas(), 0u);
     EXPECT_EQ(tested.used(), 0u);
+}
+
+// All the blocks of `bytes` bytes that the arenas have room for.
+std::vector<void*> filled(concurrent_multi_arena& arenas, std::size_t bytes) {
+    std::vector<void*> all;
+    while (void* p = arenas.try_allocate(bytes)) all.push_back(p);
+    return all;
+}
+void free_in_order(concurrent_multi_arena& arenas, const std::vector<void*>& all, std::size_t bytes) {
+    for (void* p : all) arenas.deallocate(p, bytes);
+}
+
+// Frees from the front give the last block's room back first; what is in front of it must not be lost.
+TEST(concurrent_multi_arena, arenas_emptied_from_the_front_are_filled_again) {
+    for (const std::size_t arenas : {1u, 2u, 3u, 4u}) {
+        concurrent_multi_arena tested{{.arenas = arenas, .bytes = 1024}};
+        for (int round = 0; round < 4; ++round) {
+            const std::vector<void*> all = filled(tested, 64);
+            EXPECT_EQ(all.size(), arenas * 16) << round;
+            free_in_order(tested, all, 64);
+            EXPECT_EQ(tested.used(), 0u);
+        }
+        expect_all_free(tested);
+    }
+}
+
+TEST(concurrent_multi_arena, arenas_emptied_by_two_threads_are_filled_again) {
+    for (const std::size_t arenas : {1u, 2u, 4u}) {
+        concurrent_multi_arena tested{{.arenas = arenas, .bytes = 1024}};
+        for (int round = 0; round < 20; ++round) {
+            std::vector<void*> here = filled(tested, 64);
+            EXPECT_EQ(here.size(), arenas * 16) << round;
+            const std::vector<void*> there{here.begin() + static_cast<std::ptrdiff_t>(here.size() / 2), here.end()};
+            here.resize(here.size() / 2);
+            std::thread other{[&] { free_in_order(tested, there, 64); }};
+            free_in_order(tested, here, 64);
+            other.join();
+        }
+        expect_all_free(tested);
+    }
+}
+
+TEST(concurrent_multi_arena, two_threads_free_each_others_blocks) {
+    concurrent_multi_arena tested{{.arenas = 4, .bytes = 1024}};
+    std::vector<void*> blocks[2];
+    std::barrier all_here{2};
+    in_threads(2, [&](std::size_t self) {
+        for (int round = 0; round < 50; ++round) {
+            for (int i = 0; i < 16; ++i) blocks[self].push_back(tested.try_allocate(64));
+            EXPECT_EQ(std::count(blocks[self].begin(), blocks[self].end(), nullptr), 0) << round;
+            all_here.arrive_and_wait();
+            free_in_order(tested, blocks[1 - self], 64);
+            blocks[1 - self].clear();
+            all_here.arrive_and_wait();
+        }
+    });
+    expect_all_free(tested);
+}
+
+// A thread notices what others freed in its arena when that is full. Until then it goes on behind its last block.
+TEST(concurrent_multi_arena, frees_by_others_keep_an_arena_from_its_front_once_at_most) {
+    concurrent_multi_arena tested{{.arenas = 2, .bytes = 1024}};
+    std::vector<void*> all = filled(tested, 64);
+    std::thread{[&] { tested.deallocate(all.front(), 64); }}.join();
+    all.erase(all.begin());
+    for (const std::size_t room : {17u, 32u, 32u}) {
+        free_in_order(tested, all, 64);
+        EXPECT_EQ(tested.allocations(), 0u);
+        all = filled(tested, 64);
+        EXPECT_EQ(all.size(), room);
+    }
 }
 
 TEST(concurrent_multi_arena, a_thread_that_ends_leaves_its_arena) {

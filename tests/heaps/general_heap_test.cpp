@@ -8,6 +8,7 @@
 #include <acre/heaps/general_heap.hpp>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -215,6 +216,39 @@ TEST(general_heap, memory_goes_back_to_the_system) {
     memory.set_options({.keep_bytes = 0, .keep_milliseconds = 0});
     memory.deallocate(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
     EXPECT_LT(memory.figures().free_runs, 64_KiB) << "parts of pages of up to 64 KiB";
+    memory.set_options({});
+}
+
+// Free runs that are kept because of a peak go back later, in a program that frees no run any more.
+TEST(general_heap, memory_of_a_peak_goes_back_while_small_slots_come_and_go) {
+    acre::general_heap memory;
+    memory.release_unused();
+    memory.set_options({.keep_bytes = 0, .keep_milliseconds = 20});
+    constexpr std::size_t bytes = 64;
+    std::vector<void*> peak;
+    for (int i = 0; i < 64; ++i) peak.push_back(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
+    // One slot of eight stays, so no slab is ever free.
+    std::vector<void*> small(80'000);
+    for (void*& each : small) each = memory.allocate(bytes);
+    std::vector<void*> stay;
+    for (std::size_t i = 0; i < small.size(); ++i) {
+        if (i % 8 == 0) {
+            stay.push_back(small[i]);
+        } else {
+            memory.deallocate(small[i]);
+        }
+    }
+    for (void* each : peak) memory.deallocate(each);
+    EXPECT_GE(memory.figures().free_runs, 32_MiB) << "the peak was a moment ago";
+
+    const auto begun = std::chrono::steady_clock::now();
+    small.resize(10'000);
+    while (memory.figures().free_runs > 4_MiB && std::chrono::steady_clock::now() - begun < std::chrono::seconds{10}) {
+        for (void*& each : small) each = memory.allocate(bytes);
+        for (void* each : small) memory.deallocate(each);
+    }
+    EXPECT_LE(memory.figures().free_runs, 4_MiB);
+    for (void* each : stay) memory.deallocate(each);
     memory.set_options({});
 }
 

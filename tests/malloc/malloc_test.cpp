@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +136,32 @@ TEST(malloc_family, calloc_gives_zeroes) {
     std::free(none);
 }
 
+// Pages of these bytes from p on that have memory.
+std::size_t resident_pages(void* p, std::size_t bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto* const begin = reinterpret_cast<unsigned char*>(reinterpret_cast<std::uintptr_t>(p) / page * page);
+    std::vector<unsigned char> pages(bytes / page);
+    EXPECT_EQ(mincore(begin, bytes, pages.data()), 0);
+    return static_cast<std::size_t>(
+        std::count_if(pages.begin(), pages.end(), [](unsigned char each) { return each & 1; }));
+}
+
+TEST(malloc_family, a_large_calloc_of_addresses_that_were_used_touches_few_pages) {
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    for (const bool touched : {false, true}) {
+        void* p = std::malloc(bytes);
+        ASSERT_NE(p, nullptr);
+        if (touched) std::memset(p, 0xee, bytes);
+        std::free(p);
+        auto* q = static_cast<unsigned char*>(std::calloc(1, bytes));
+        ASSERT_NE(q, nullptr);
+        // Writing zeroes would touch all. A huge page of a neighbour may reach into the block.
+        EXPECT_LT(resident_pages(q, bytes), bytes / 4096 / 8) << touched;
+        for (std::size_t at = 0; at < bytes; at += 1000) ASSERT_EQ(q[at], 0);
+        std::free(q);
+    }
+}
+
 TEST(malloc_family, realloc_keeps_the_contents) {
     std::minstd_rand random{3};
     auto* p = static_cast<unsigned char*>(std::realloc(nullptr, 1));
@@ -178,6 +205,12 @@ TEST(malloc_family, alignments) {
     EXPECT_EQ(posix_memalign(&untouched, 4, 8), EINVAL);
     EXPECT_EQ(posix_memalign(&untouched, 64, too_much), ENOMEM);
     EXPECT_EQ(untouched, &untouched);
+    const volatile std::size_t largest_power = ~(~std::size_t{0} >> 1);  // compilers refuse a constant
+    errno = 0;
+    EXPECT_EQ(memalign(largest_power, 10), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    EXPECT_EQ(memalign(largest_power + 1, 10), nullptr);
+    EXPECT_EQ(errno, EINVAL);
     errno = 0;
     EXPECT_EQ(aligned_alloc(too_much % 100 * 3, 8), nullptr);
     EXPECT_EQ(errno, EINVAL);
@@ -199,6 +232,24 @@ TEST(malloc_family, memory_goes_back) {
     EXPECT_EQ(malloc_trim(0), 1);
     EXPECT_EQ(malloc_trim(0), 0);
     EXPECT_EQ(mallinfo2().keepcost, 0u);
+}
+
+TEST(malloc_family, tells_its_figures_in_each_form) {
+    void* large = std::memset(std::malloc(3'000'000), 1, 3'000'000);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    EXPECT_GE(mallinfo().uordblks, 3'000'000);
+#pragma GCC diagnostic pop
+    char text[1000] = {};
+    std::FILE* const to = fmemopen(text, sizeof text - 1, "w");
+    EXPECT_EQ(malloc_info(1, to), EINVAL);
+    EXPECT_EQ(malloc_info(0, to), 0);
+    std::fclose(to);
+    EXPECT_NE(std::strstr(text, "<malloc version=\"acre\">"), nullptr) << text;
+    testing::internal::CaptureStderr();
+    malloc_stats();
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("large blocks in use"), std::string::npos);
+    std::free(large);
 }
 
 TEST(malloc_family, threads_and_forks) {

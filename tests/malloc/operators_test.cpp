@@ -80,6 +80,9 @@ TEST(operators, the_new_handler_is_asked_until_it_gives_up) {
     struct gave_up {};
     std::set_new_handler([] { throw gave_up{}; });
     EXPECT_THROW((void)::operator new(too_much), gave_up);
+    EXPECT_EQ(::operator new(too_much, std::nothrow), nullptr);
+    EXPECT_EQ(::operator new[](too_much, std::nothrow), nullptr);
+    EXPECT_EQ(::operator new(too_much, std::align_val_t{64}, std::nothrow), nullptr);
     std::set_new_handler(nullptr);
 }
 

@@ -300,6 +300,77 @@ TEST(concurrent_multi_arena_model, what_was_freed_the_last_time_does_not_count) 
     });
 }
 
+// The last free rewinds the shared arena, while another thread allocates in it or frees, too.
+TEST(concurrent_multi_arena_model, the_shared_arena_emptied_from_the_front_is_whole_again) {
+    model::expect_holds([] {
+        arenas_under_test<1, 2, 0> tested;
+        const auto first = tested.take(nullptr, 1);
+        const auto second = tested.take(nullptr, 1);
+        model::threads(
+            [&] {
+                tested.give(nullptr, first);
+                tested.give(nullptr, tested.take(nullptr, 1));
+            },
+            [&] { tested.give(nullptr, second); });
+        const auto whole = tested.take(nullptr, 2);
+        check(bool(whole), "nothing is live in it");
+        tested.give(nullptr, whole);
+        tested.expect_all_free();
+    });
+}
+
+// No other arena is free: the owner takes the frees by another thread over while that frees on.
+TEST(concurrent_multi_arena_model, frees_by_another_are_taken_over_by_the_owner) {
+    model::expect_holds([] {
+        arenas_under_test<2, 3, 1> tested;
+        const auto shared = tested.take(nullptr, 3);
+        auto* mine = tested.attach();
+        const std::array sent{tested.take(mine, 1), tested.take(mine, 1)};
+        const auto kept = tested.take(mine, 1);
+        model::threads(
+            [&] {
+                check(!tested.take(mine, 1), "it is full, and so is the other one");
+                tested.give(mine, kept);
+                const auto more = tested.take(mine, 1);
+                check(bool(more), "the last block's room at least");
+                tested.give(mine, more);
+                tested.detach(mine);
+            },
+            [&] {
+                tested.give(nullptr, sent[0]);
+                tested.give(nullptr, sent[1]);
+            });
+        tested.give(nullptr, shared);
+        tested.expect_all_free();
+    });
+}
+
+// The shared arena is replaced, freed and taken whole by a thread with another one, while a thread that found it full
+// compares its count.
+TEST(concurrent_multi_arena_model, what_was_shared_is_taken_by_a_thread_with_another_arena) {
+    model::expect_holds([] {
+        arenas_under_test<3, 2, 1> tested;
+        using block = decltype(tested)::block;
+        const block first = tested.take(nullptr, 2);
+        auto* mine = tested.attach();
+        const block kept = tested.take(mine, 1);
+        block whole;
+        block other;
+        block late;
+        model::threads(
+            [&] {
+                whole = tested.take(nullptr, 2);
+                tested.give(nullptr, first);
+                other = tested.take(mine, 2);
+            },
+            [&] { late = tested.take(nullptr, 1); });
+        for (const block& each : {whole, other, late}) tested.give(nullptr, each);
+        tested.give(mine, kept);
+        tested.detach(mine);
+        tested.expect_all_free();
+    });
+}
+
 // A thread with an arena of its own, and one without that frees blocks of the first.
 TEST(concurrent_multi_arena_model, own_and_shared_arenas_side_by_side) {
     model::expect_holds([] {

@@ -4,6 +4,7 @@
 #include <acre/arenas/scratch.hpp>
 #include <acre/combine/synchronized.hpp>
 #include <acre/observe/checked.hpp>
+#include <acre/observe/checked_ptr.hpp>
 #include <acre/observe/checked_scratch.hpp>
 
 #pragma GCC diagnostic error "-Wunused-result"
@@ -28,5 +29,7 @@ void use() {
     acre::checked_scratch{level};
 #elif ACRE_TEST_CASE == 4
     level.clear();
+#elif ACRE_TEST_CASE == 5
+    acre::checked_ptr<int>{under_a_lock, nullptr};
 #endif
 }

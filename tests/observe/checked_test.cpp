@@ -24,6 +24,7 @@
 #include <acre/observe/checked_ptr.hpp>
 #include <acre/observe/statistics.hpp>
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/concurrent_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -36,6 +37,7 @@
 #include <cstring>
 #include <list>
 #include <memory_resource>
+#include <optional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -44,6 +46,7 @@
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
+#include "threads/in_threads.hpp"
 
 namespace acre_test {
 namespace {
@@ -709,7 +712,40 @@ TEST(checked_death, scratches_end_in_reverse_order) {
     }
     outer.end();
     EXPECT_FALSE(outer.active());
-    EXPECT_DEATH(outer.allocate(10), "acre::checked_scratch: used after it ended");
+    EXPECT_DEATH(outer.allocate(10), "acre::arena: a scratch was used after it ended");
+}
+
+// While its arena lives, that one's handler is asked; the request is served by the arena.
+TEST_F(checked_reports, a_use_of_a_scratch_that_ended_is_named) {
+    checked<acre::arena> level{told_of()};
+    checked_scratch first{level};
+    checked_scratch temp{std::move(first)};
+    temp.end();
+    const auto here = std::source_location::current();
+    void* p = temp.allocate(100);
+    ASSERT_EQ(all_told.size(), 1u);
+    EXPECT_EQ(last().resource, "acre::arena");
+    EXPECT_EQ(last().what, "a scratch was used after it ended");
+    EXPECT_NE(last().details.find("used at " + std::string{here.file_name()} + ":" + std::to_string(here.line() + 1)),
+              std::string::npos)
+        << last().details;
+    EXPECT_TRUE(level.check(p));
+    temp.create<int>(1);
+    EXPECT_EQ(&first.parent(), &level);
+    EXPECT_EQ(all_told.size(), 3u);
+}
+
+// The options of what has ended are gone.
+TEST(checked_death, a_scratch_and_a_checked_ptr_that_outlive_their_arena_are_told_to_the_program) {
+    std::optional<checked_scratch<acre::arena>> temp;
+    checked_ptr<int> number;
+    {
+        checked<acre::arena> level{checked_options{.handler = [](const acre::misuse&) {}}};
+        temp.emplace(level);
+        number = {level, temp->create<int>(1)};
+    }
+    EXPECT_DEATH(temp->allocate(10), "acre::checked_scratch: used after it ended");
+    EXPECT_DEATH((void)*number, "acre::checked_ptr: used after its resource had ended");
 }
 
 TEST(checked, a_scratch_moves_and_keeps) {
@@ -776,6 +812,39 @@ TEST(checked, arenas_and_object_pools_free_at_their_end) {
     EXPECT_EQ(counted.use_count(), 1);
     checked<acre::pool<64>> slots{checked_options{.leaks = acre::leak_rule::ignore}};
     slots.allocate();
+}
+
+static_assert(acre::detail::ends_what_is_live<acre::limited<acre::arena>>);
+static_assert(acre::detail::ends_what_is_live<acre::statistics<acre::object_pool<int>>>);
+
+// Without checks it is no misuse either, and no destructor runs.
+TEST_F(checked_reports, typed_and_recycling_arenas_free_at_their_end) {
+    struct counts_ends {
+        explicit counts_ends(int& count) : ends(&count) {}
+        ~counts_ends() { ++*ends; }
+        int* ends;
+    };
+    int ends = 0;
+    {
+        checked<acre::typed_arena<counts_ends, 8>> few{told_of()};
+        few.create(ends);
+        checked<acre::typed_arena<counts_ends, 8, acre::typed_arena_options{.reuse = true}>> reused{told_of()};
+        reused.create(ends);
+        checked<acre::typed_arena<counts_ends, 8, acre::typed_arena_options{.when_full = acre::exhaustion::fall_back}>>
+            falls_back{told_of()};
+        falls_back.create(ends);
+        checked<acre::recycling<acre::arena>> recycled{told_of()};
+        recycled.allocate(100);
+        checked<acre::recycling<acre::multi_pool>> pooled{told_of()};
+        pooled.deallocate(pooled.allocate(100), 100);
+    }
+    EXPECT_EQ(ends, 0);
+    EXPECT_TRUE(all_told.empty()) << last().what;
+    {
+        checked<acre::recycling<acre::multi_pool>> pooled{told_of()};
+        pooled.allocate(100);
+    }
+    EXPECT_EQ(all_told.size(), 1u) << "the leak of a pool";
 }
 
 // The report.
@@ -965,6 +1034,23 @@ TEST(checked, a_checked_ptr_over_another_resource_is_a_pointer) {
     EXPECT_TRUE(none == one);
 }
 
+TEST(checked_death, a_checked_ptr_over_a_wrapper_or_a_scratch_is_checked) {
+    acre::statistics<checked<acre::object_pool<animal>>> counted;
+    checked_ptr one{counted, counted.create()};
+    EXPECT_EQ(one->legs, 4);
+    counted.destroy(one.get());
+    EXPECT_DEATH((void)one->legs, "acre::object_pool: used after it was freed");
+    acre::limited<acre::statistics<checked<acre::arena>>> bounded{{.limit_bytes = 1000}};
+    one = checked_ptr{bounded, bounded.create<animal>()};
+    bounded.reset();
+    EXPECT_DEATH((void)one->legs, "acre::arena: used after a reset");
+    checked<acre::arena> level;
+    checked_scratch temp{level};
+    one = checked_ptr{temp, temp.create<animal>()};
+    temp.end();
+    EXPECT_DEATH((void)one->legs, "acre::arena: used after a rewind");
+}
+
 TEST(checked, a_checked_ptr_follows_a_resource_that_moves) {
     checked<acre::object_pool<animal>> first;
     checked_ptr one{first, first.create()};
@@ -1107,6 +1193,34 @@ TEST(checked, threads_share_a_checked_concurrent_pool) {
     void* p = slots.allocate();
     EXPECT_DEATH((slots.deallocate(p), slots.deallocate(p)), "acre::concurrent_pool: double free");
     slots.deallocate(p);
+}
+
+// Each child would wait for the lock of the records, where another thread held it at the fork.
+TEST(checked_fork, the_child_goes_on) {
+    if (!heap_survives_forks) GTEST_SKIP() << "the sanitizer's heap does not survive a fork beside threads";
+    checked<acre::concurrent_multi_pool> tested;
+    const auto work = [&] { tested.deallocate(tested.allocate(30), 30); };
+    const busy_threads others{2, work};
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_EQ(in_child([&] { return work(), tested.check_all() == 0 ? 0 : 1; }), 0) << i;
+    }
+}
+
+checked<acre::concurrent_pool<64>>* forked_by_a_handler = nullptr;
+
+// A handler runs under the lock of the records; a process that it starts may be a debugger.
+TEST(checked_fork, a_handler_may_fork) {
+    static int status = -1;
+    checked<acre::concurrent_pool<64>> slots{checked_options{.handler = [](const acre::misuse&) {
+        status = in_child([] { return forked_by_a_handler->deallocate(forked_by_a_handler->allocate()), 0; });
+    }}};
+    forked_by_a_handler = &slots;
+    void* p = slots.allocate();
+    slots.deallocate(p);
+    slots.deallocate(p);
+    EXPECT_EQ(status, 0);
+    slots.deallocate(slots.allocate());
+    EXPECT_EQ(slots.live(), 0u);
 }
 
 // Injected failures.

@@ -117,7 +117,44 @@ TEST(free_mark_written_over, is_noticed_when_the_slot_goes_back) {
         }}.join();
     };
     EXPECT_DEATH(by_a_thread_that_ends(), "acre::concurrent_pool: double free, or a write to a free slot");
-    pool.deallocate(pool.allocate());  // clears what was written
+    EXPECT_EQ(pool.allocate(), b);
+    EXPECT_EQ(pool.allocate(), a);  // clears what was written
+}
+
+template <class Pool>
+void write_to_a_free_slot(Pool& pool) {
+    void* p = pool.allocate(64, 8);
+    pool.deallocate(p, 64, 8);
+    std::memset(p, 1, 64);
+}
+
+template <class Pool>
+void notices_a_write_when_all_slots_go_back(const char* what) {
+    EXPECT_DEATH(
+        {
+            Pool pool;
+            write_to_a_free_slot(pool);
+        },
+        what);
+    Pool pool;
+    EXPECT_DEATH((write_to_a_free_slot(pool), pool.release()), what);
+    EXPECT_DEATH((write_to_a_free_slot(pool), pool.reset()), what);
+}
+
+TEST(free_mark_written_over, is_noticed_at_the_end_at_a_release_and_at_a_reset) {
+    struct object {
+        std::uint64_t words[8];
+    };
+    notices_a_write_when_all_slots_go_back<acre::concurrent_pool<64>>("acre::concurrent_pool: double free, or a write");
+    notices_a_write_when_all_slots_go_back<acre::concurrent_multi_pool>(
+        "acre::concurrent_multi_pool: double free, or a write");
+    const auto by_an_object = [] {
+        acre::concurrent_object_pool<object> pool;
+        object* p = pool.create();
+        pool.destroy(p);
+        std::memset(static_cast<void*>(p), 1, sizeof(object));
+    };
+    EXPECT_DEATH(by_an_object(), "acre::concurrent_object_pool: double free, or a write");
 }
 
 TEST(free_mark_written_over, a_constructor_that_frees_its_object_and_goes_on_is_noticed) {

@@ -266,6 +266,35 @@ TEST(hardened_pool, a_write_to_a_freed_slot_is_reported_at_the_end) {
         written_after_free);
 }
 
+TEST(hardened_pool, a_write_to_a_freed_slot_is_reported_where_the_pool_takes_all_back) {
+    const auto write_before = [](auto take_back) {
+        acre::hardened_pool<64> tested;
+        void* p = tested.allocate();
+        tested.deallocate(p);
+        static_cast<volatile char*>(p)[63] = 1;
+        take_back(tested);
+        std::exit(0);
+    };
+    EXPECT_DEATH(write_before([](auto& tested) { tested.reset(); }), written_after_free);
+    EXPECT_DEATH(write_before([](auto& tested) { tested.release(); }), written_after_free);
+    EXPECT_DEATH(write_before([](auto& tested) { tested.release_unused(); }), written_after_free);
+}
+
+// The slot has left the quarantine, and its slab goes back to the system.
+TEST(hardened_multi_pool, a_write_to_a_freed_slot_is_reported_where_its_slab_is_given_back) {
+    const auto write_before = [](auto take_back) {
+        acre::hardened_multi_pool tested{{.quarantine_slots = 0}};
+        void* p = tested.allocate(64);
+        tested.deallocate(p, 64);
+        static_cast<volatile char*>(p)[0] = 1;
+        take_back(tested);
+        std::exit(0);
+    };
+    EXPECT_DEATH(write_before([](auto& tested) { tested.reset(); }), written_after_free);
+    EXPECT_DEATH(write_before([](auto& tested) { tested.release(); }), written_after_free);
+    EXPECT_DEATH(write_before([](auto& tested) { tested.release_unused(); }), written_after_free);
+}
+
 // An overflow or underflow by one from the only slot that was handed out.
 TEST(hardened_pool, a_write_to_a_slot_that_was_never_handed_out_is_reported) {
     const auto write_beside = [](acre::hardened_pool<64>& tested) {

@@ -7,10 +7,13 @@
 #include <malloc.h>
 #include <unistd.h>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
+#include <limits>
 
 using acre::preload::free_any;
 using acre::preload::malloc_below;
@@ -54,6 +57,23 @@ void* aligned(std::size_t bytes, std::size_t alignment) noexcept {
     if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->memalign(alignment, bytes);
     return or_no_memory(the_heap.allocate_aligned(bytes, alignment));
 }
+
+#if defined(__GLIBC__)
+template <class Figures, class Number>
+Figures figures_in() noexcept {
+    const auto number = [](std::size_t bytes) {
+        return static_cast<Number>(acre::detail::min<std::size_t>(bytes, std::numeric_limits<Number>::max()));
+    };
+    const auto now = the_heap.count();
+    Figures result = {};
+    result.arena = number(now.slot_bytes + now.free_slot_bytes + now.free_bytes);
+    result.hblkhd = number(now.large_bytes);
+    result.uordblks = number(now.slot_bytes + now.large_bytes);
+    result.fordblks = number(now.free_slot_bytes + now.free_bytes);
+    result.keepcost = number(now.free_bytes);
+    return result;
+}
+#endif
 
 std::size_t page_bytes() noexcept {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -126,7 +146,8 @@ ACRE_EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
 
 // As glibc: an alignment that is no power of two is rounded up to one.
 ACRE_EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
-    if (alignment > acre::max_request) return refuse(EINVAL);
+    constexpr std::size_t largest_power = ~(~std::size_t{0} >> 1);
+    if (alignment > largest_power) return refuse(EINVAL);
     return aligned(bytes, std::bit_ceil(alignment));
 }
 
@@ -152,16 +173,36 @@ ACRE_EXPORTED int malloc_trim(std::size_t kept) {
     return the_heap.trim(kept) != 0 ? 1 : 0;
 }
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
 ACRE_EXPORTED struct mallinfo2 mallinfo2() {
+    return figures_in<struct mallinfo2, std::size_t>();
+}
+#endif
+
+/// Numbers of 2 GiB and more are shown as the largest int.
+ACRE_EXPORTED struct mallinfo mallinfo() {
+    return figures_in<struct mallinfo, int>();
+}
+
+/// Writes the heap's figures to standard error.
+ACRE_EXPORTED void malloc_stats() {
     const auto now = the_heap.count();
-    struct mallinfo2 result = {};
-    result.arena = now.slot_bytes + now.free_slot_bytes + now.free_bytes;
-    result.hblkhd = now.large_bytes;
-    result.uordblks = now.slot_bytes + now.large_bytes;
-    result.fordblks = now.free_slot_bytes + now.free_bytes;
-    result.keepcost = now.free_bytes;
-    return result;
+    std::fprintf(stderr,
+                 "acre::general_heap\nlarge blocks in use %14zu bytes\nslots in use        %14zu bytes, those that "
+                 "threads keep included\nfree slots          %14zu bytes\nfree runs           %14zu bytes at most\n",
+                 now.large_bytes, now.slot_bytes, now.free_slot_bytes, now.free_bytes);
+}
+
+/// The same as XML.
+ACRE_EXPORTED int malloc_info(int options, std::FILE* to) {
+    if (options != 0) return EINVAL;
+    const auto now = the_heap.count();
+    std::fprintf(to,
+                 "<malloc version=\"acre\">\n<large bytes=\"%zu\"/>\n<slots bytes=\"%zu\" free=\"%zu\"/>\n"
+                 "<runs free=\"%zu\"/>\n</malloc>\n",
+                 now.large_bytes, now.slot_bytes, now.free_slot_bytes, now.free_bytes);
+    return 0;
 }
 #endif
 

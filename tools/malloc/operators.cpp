@@ -12,6 +12,10 @@ using acre::preload::free_any;
 using acre::preload::malloc_below;
 using acre::preload::the_heap;
 
+// What the compiler calls to catch an exception.
+asm(".weak __gxx_personality_v0\n.weak __cxa_begin_catch\n.weak __cxa_end_catch\n.weak __cxa_call_terminate\n"
+    ".weak _ZSt9terminatev");
+
 extern "C" {
 [[gnu::weak]] void* __cxa_allocate_exception(std::size_t bytes) noexcept;
 [[gnu::weak]] void __cxa_throw(void* thrown, void* type, void (*destructor)(void*));
@@ -52,9 +56,13 @@ namespace {
     throw_bad_alloc();
 }
 
-// A handler that throws ends a program here: without exceptions none can be caught, and a nothrow new must not throw.
+// A handler gives up by throwing.
 [[gnu::noinline]] void* new_nothrow_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    return try_new_slow(bytes, alignment);
+    try {
+        return try_new_slow(bytes, alignment);
+    } catch (...) {
+        return nullptr;
+    }
 }
 
 void* new_bytes_slow(std::size_t bytes) {

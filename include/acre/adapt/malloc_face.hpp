@@ -9,10 +9,10 @@
 // aligned to 16 bytes, or as aligned_alloc is asked. A request that cannot be served returns null and changes nothing.
 // realloc grows and shrinks in place where the resource can (try_resize), and moves the block otherwise.
 //
-// A pointer that this face did not hand out, and a double free, abort with a sentence while the bytes in front of the
-// pointer are readable; a resource that knows sizes says it by itself. Cost: that of the resource, and about 10
-// instructions. The face holds a pointer to the resource, or nothing for one without state. Thread rules: those of the
-// resource.
+// A pointer that no face over this resource handed out, and a double free, abort with a sentence while the bytes in
+// front of the pointer are readable; a resource that knows sizes says it by itself. Cost: that of the resource, and
+// about 10 instructions. The face holds a pointer to the resource, or nothing for one without state. Thread rules:
+// those of the resource.
 //
 //     acre::multi_pool nodes;
 //     acre::malloc_face memory{nodes};
@@ -125,7 +125,7 @@ private:
         std::size_t alignment;  // and, in bytes, what lies in front of the user's
     };
     // In front of the block. The seal is the alignment and a number that only this block has: anything else there is
-    // no block of this face, or one that was freed.
+    // no block of a face over this resource, or one that was freed.
     struct header {
         std::size_t bytes;
         std::size_t seal;

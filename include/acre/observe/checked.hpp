@@ -9,7 +9,7 @@
 //   a free of what a reset, a rewind or the end of a scratch had taken back
 //   a mark from before a reset                  at the rewind
 //   scratches that end out of order             at the end of the outer checked_scratch
-//   allocations that are not freed              at the end; not in arenas and object pools, whose end frees them
+//   allocations that are not freed              at the end; not in arenas, typed arenas and object pools
 //   a use of what is gone                       at the use, by acre::checked_ptr
 // A report names the mistake, the address, the size, and where it was allocated and freed: file and line of the call,
 // or those given by here(), and with .stack_frames the call stack. It goes to the handler of acre/core/misuse.hpp, and
@@ -93,9 +93,15 @@ struct has_mark_type<R> {
     using mark_type = checked_mark<decltype(std::declval<const R&>().mark())>;
 };
 
-/// Objects that R destroys at a reset and at its end.
+/// Objects that R destroys at a reset and at its end. A typed_arena destroys none.
 template <class R>
-concept pool_of_objects = of_one_type<R> && !requires(R& r) { r.deallocate_all(); };
+concept pool_of_objects = of_one_type<R> && requires(R& r) { r.reset(); } && !requires(R& r) { r.deallocate_all(); };
+
+/// True when what is live at R's end is no leak, but what the end is for.
+template <class R>
+inline constexpr bool ends_what_is_live = has_marks<R> || has_typed_calls<R> || of_one_type<R>;
+template <class R>
+inline constexpr bool ends_what_is_live<recycling<R>> = ends_what_is_live<R>;
 
 }  // namespace detail
 
@@ -245,6 +251,48 @@ public:
         if (p != nullptr) take_back(p, {}, where);
     }
 
+    // Storage for the objects of a typed_arena.
+    auto allocate_one(place where = place::current())
+        requires requires(R& r) { r.allocate_one(); }
+    {
+        return serve_array<true, detail::value_of<R>>(1, where);
+    }
+    auto try_allocate_one(place where = place::current()) noexcept
+        requires requires(R& r) { r.try_allocate_one(); }
+    {
+        return serve_array<false, detail::value_of<R>>(1, where);
+    }
+    auto allocate_n(std::size_t count, place where = place::current())
+        requires requires(R& r) { r.allocate_n(count); }
+    {
+        return serve_array<true, detail::value_of<R>>(count, where);
+    }
+    auto try_allocate_n(std::size_t count, place where = place::current()) noexcept
+        requires requires(R& r) { r.try_allocate_n(count); }
+    {
+        return serve_array<false, detail::value_of<R>>(count, where);
+    }
+    void deallocate_one(detail::value_of<R>* p, place where = place::current()) noexcept
+        requires requires(R& r) { r.deallocate_one(p); }
+    {
+        deallocate(p, sizeof(*p), alignof(detail::value_of<R>), where);
+    }
+    void deallocate_n(detail::value_of<R>* p, std::size_t count, place where = place::current()) noexcept
+        requires requires(R& r) { r.deallocate_n(p, count); }
+    {
+        deallocate(p, count * sizeof(*p), alignof(detail::value_of<R>), where);
+    }
+    void limit_slots(std::size_t count)
+        requires requires(R& r) { r.limit_slots(count); }
+    {
+        storage_.limit_slots(count);
+    }
+    void prefault() noexcept
+        requires requires(R& r) { r.prefault(); }
+    {
+        storage_.prefault();
+    }
+
     // Storage for objects of a type; copy and format: acre/core/detail/forwarding.hpp.
     template <class T>
         requires detail::has_typed_calls<R>
@@ -357,13 +405,24 @@ public:
     template <class Mark>
         requires requires(R& r, const Mark& to) { r.rewind(to.of_resource); }
     void rewind(const Mark& to, place where = place::current()) noexcept {
-        if (to.owner != this || is_void(to)) return records_.report_wrong_mark(this, to.owner != this, where);
+        if (is_void(to)) return records_.report_wrong_mark(this, to.owner != this, where);
         end_scopes(to.scopes_begun);
         records_.check_from(to.number);
         records_.destroy_due_objects(to.number);
         records_.prepare_end_from(to.number);
         storage_.rewind(to.of_resource);
         records_.ended_from(to.number, false, where);
+    }
+
+    /// True when a rewind to `to` would be reported.
+    template <class Mark>
+        requires requires(R& r, const Mark& to) { r.rewind(to.of_resource); }
+    bool is_void(const Mark& to) const noexcept {
+        if constexpr (requires { storage_.is_void(to.of_resource); }) {
+            if (storage_.is_void(to.of_resource)) return true;
+        }
+        return to.owner != this || to.resets != resets_ || to.number > records_.next_number() ||
+               !records_.is_kept(to.newest);
     }
 
     // Checks.
@@ -417,14 +476,6 @@ private:
         place began;
     };
 
-    template <class Mark>
-    bool is_void(const Mark& to) const noexcept {
-        if constexpr (requires { storage_.is_void(to.of_resource); }) {
-            if (storage_.is_void(to.of_resource)) return true;
-        }
-        return to.resets != resets_ || to.number > records_.next_number() || !records_.is_kept(to.newest);
-    }
-
     template <class Function>
     auto around(const detail::query_call&, Function&& ask) {
         return ask(storage_);
@@ -452,6 +503,10 @@ private:
     template <bool Throws>
     void* serve(std::size_t bytes, std::size_t alignment, place where) {
         return serve_inline<Throws>(bytes, alignment, {}, take_place(where));
+    }
+    template <bool Throws, class T>
+    T* serve_array(std::size_t count, place where) {
+        return static_cast<T*>(serve<Throws>(array_bytes(count, sizeof(T)).value_or(SIZE_MAX), alignof(T), where));
     }
     template <bool Throws>
     void* serve_slot(place otherwise) {
@@ -612,17 +667,15 @@ private:
 
     template <bool Throws, class T>
     std::span<T> make_array(std::size_t count, place where) {
-        const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(SIZE_MAX);
-        void* p = serve<Throws>(bytes, alignof(T), where);
-        if (p == nullptr) return {};
+        T* first = serve_array<Throws, T>(count, where);
+        if (first == nullptr) return {};
         struct guard {
             checked& made_in;
             void* storage;
             ~guard() {
                 if (storage != nullptr) made_in.take_back(storage, {}, place::current());
             }
-        } unless_constructed{*this, p};
-        auto* first = static_cast<T*>(p);
+        } unless_constructed{*this, first};
         detail::value_construct(first, count);
         unless_constructed.storage = nullptr;
         return register_due<Throws, T>(first, count) ? std::span<T>{first, count} : std::span<T>{};
@@ -672,7 +725,7 @@ private:
         // The objects of a pool are live at its end until it destroys them; those of an arena may free what they hold.
         if constexpr (destroys_objects) records_.report_leaks(false);
         destroy_all();
-        if constexpr (!destroys_objects) records_.report_leaks(!is_arena);
+        if constexpr (!destroys_objects) records_.report_leaks(!detail::ends_what_is_live<R>);
         give_back_held();
         // What is leaked stays as it is: a heap does not take it back.
         records_.prepare_end_from(0, false);

@@ -13,8 +13,8 @@
 // include this header have the macro and others have not ends at its start, with a sentence.
 //
 // With ACRE_CHECKED there are no by_build names for what takes storage from one certain resource: cursor,
-// thread_scratch, static_pool, pooled. They stay plain, and a cursor or a thread_scratch of a checked arena does not
-// compile.
+// thread_scratch, static_pool, pooled, the drop-ins for pools of std::pmr. They stay plain, and a cursor or a
+// thread_scratch of a checked arena does not compile.
 //
 // Cost: a static initialiser of a few instructions for each source file. With ACRE_CHECKED that of acre::checked.
 //
@@ -83,6 +83,13 @@ using object_pool = checked<acre::object_pool<T>>;
 template <class Classes>
 using basic_multi_pool = checked<acre::basic_multi_pool<Classes>>;
 using multi_pool = basic_multi_pool<default_size_classes>;
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+using hardened_pool = checked<acre::hardened_pool<Slot, Align>>;
+template <class T>
+using hardened_object_pool = checked<acre::hardened_object_pool<T>>;
+template <class Classes>
+using basic_hardened_multi_pool = checked<acre::basic_hardened_multi_pool<Classes>>;
+using hardened_multi_pool = basic_hardened_multi_pool<default_size_classes>;
 template <std::size_t N, auto... Sizes>
 using chunk_pool = checked<acre::chunk_pool<N, Sizes...>>;
 

@@ -10,7 +10,7 @@ namespace acre {
 
 /// Whether an allocation that is live when its resource ends is a misuse.
 enum class leak_rule : unsigned char {
-    by_type,  ///< not in arenas and object pools, whose end takes back and destroys what lives
+    by_type,  ///< not in arenas, typed arenas and object pools, whose end takes back what lives
     report,
     ignore,
 };
@@ -27,7 +27,8 @@ struct checked_options {
     std::size_t fill_bytes = 64 * 1024;
     leak_rule leaks = leak_rule::by_type;
     /// Called with each misuse in place of the program's handler. When it returns, the call that was wrong has no
-    /// effect, and the program goes on. Null: abort_on_misuse.
+    /// effect, and the program goes on. Null: abort_on_misuse. After the end of the resource the program's handler is
+    /// called for a checked_ptr or a checked_scratch that is used.
     misuse_handler handler = nullptr;
     /// Where the memory for the records comes from; never the checked resource.
     resource_ref records = heap{};

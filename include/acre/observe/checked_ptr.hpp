@@ -2,7 +2,10 @@
 // rewind or the end of its resource, is reported, also when the same address serves another allocation.
 //
 // Use it for pointers that are kept longer than a call: to objects of a level, in caches, in callbacks. Over a resource
-// that is not checked it works as a plain pointer, so that one program text serves both builds.
+// that is not checked it works as a plain pointer, so that one program text serves both builds. It is checked over a
+// checked<R>, a checked_scratch, and statistics, limited, traced or logged over a checked<R>. Over a
+// synchronized<checked<R>> it does not compile: its uses would read the records without the lock. Over any other
+// resource that has a checked one inside, as a fallback, it is a plain pointer.
 //
 // Cost: 32 bytes; a look-up in the table of acre::checked for each use, a count for each copy. Over a resource that is
 // not checked a comparison. Thread rules: as of a pointer, where its resource is for several threads; a resource must
@@ -17,6 +20,7 @@
 
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/fwd.hpp>
 #include <acre/observe/checked.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +29,19 @@
 #include <utility>
 
 namespace acre {
+
+namespace detail {
+
+/// A checked resource, or a class derived from one.
+template <class R>
+concept derived_from_checked = requires(R& r) { []<class Checked>(checked<Checked>&) {}(r); };
+
+template <class R>
+inline constexpr bool is_locked_checked = false;
+template <class R, class Lock>
+inline constexpr bool is_locked_checked<synchronized<R, Lock>> = derived_from_checked<R>;
+
+}  // namespace detail
 
 /// A pointer to an object in a checked resource, which reports each access after the object was freed.
 template <class T>
@@ -41,17 +58,16 @@ public:
     constexpr checked_ptr() noexcept = default;
     constexpr checked_ptr(std::nullptr_t) noexcept {}
     /// To `p`, or into an array or an object there, which `owner` allocated; reports an address that is not live.
-    /// Without memory for the link to `owner` it is a plain pointer.
-    template <class R>
-    checked_ptr(checked<R>& owner, T* p, place where = place::current()) noexcept : p_(p) {
-        if (p == nullptr) return;
-        number_ = owner.records_.number_at(p, base_);
-        if (number_ == 0) owner.records_.report_dead(p, where);
-        link_ = owner.records_.link();
-    }
-    /// Over a resource that is not checked: a plain pointer.
+    /// Without memory for the link to `owner` it is a plain pointer, and over a resource that is not checked.
     template <resource R>
-    checked_ptr(R&, T* p) noexcept : p_(p) {}
+    checked_ptr(R& owner, T* p, place where = place::current()) noexcept : p_(p) {
+        static_assert(!detail::is_locked_checked<R>,
+                      "acre: a checked_ptr would read the records of synchronized<checked<R>> without the lock: use a "
+                      "resource that threads share by itself, as checked<concurrent_object_pool<T>>");
+        if constexpr (requires { belong_to(owner, where); }) {
+            if (p != nullptr) belong_to(owner, where);
+        }
+    }
 
     checked_ptr(const checked_ptr& other) noexcept
         : p_(other.p_), base_(other.base_), number_(other.number_), link_(other.link_) {
@@ -94,6 +110,17 @@ public:
     friend bool operator==(const checked_ptr& a, const T* b) noexcept { return a.p_ == b; }
 
 private:
+    template <class R>
+    void belong_to(checked<R>& owner, const place& where) noexcept {
+        number_ = owner.records_.number_at(p_, base_);
+        if (number_ == 0) owner.records_.report_dead(p_, where);
+        link_ = owner.records_.link();
+    }
+    template <class R>
+    void belong_to(const checked_scratch<R>& scope, const place& where) noexcept {
+        belong_to(scope.parent(where), where);
+    }
+
     void check(const place& where) const noexcept {
         if (link_->records == nullptr) [[unlikely]]
             abort_on_misuse(name, detail::checked_mistake::used_after_end, p_);

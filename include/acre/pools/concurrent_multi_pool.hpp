@@ -10,7 +10,7 @@
 // A thread that ends returns its magazines. The pool may end before its threads do. One thread at a time calls
 // upstream.
 //
-// Cost: for a size known at compile time allocate and deallocate have 17 and 38 instructions, for others 31 and 63,
+// Cost: for a size known at compile time allocate and deallocate have 17 and 37 instructions, for others 31 and 62,
 // none of them atomic; one lock in 1 to 509 operations. Requests over 8 KiB go to upstream one by one. Memory: sizes
 // are rounded up by at most 7 bytes or an eighth. Each class in use holds a slab of 4 KiB or more; the object has about
 // 16 KiB. A thread that uses it keeps 4 KiB, and for each class that it uses one or two magazines of up to 4 KiB and at

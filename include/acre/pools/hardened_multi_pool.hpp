@@ -88,9 +88,10 @@ public:
     /// Gives slabs without a live slot back to the system and returns their bytes; ends the quarantine of all slots.
     std::size_t release_unused() noexcept { return slabs_.release_unused(name); }
     /// Gives all memory back to the system; everything handed out becomes invalid.
-    void release() noexcept { slabs_.release(); }
-    /// Frees everything at once and keeps up to 16 MiB.
-    void reset() noexcept { slabs_.reset(); }
+    void release() noexcept { slabs_.release(name); }
+    /// Frees everything at once and keeps up to 16 MiB. Here and in release(), free slots are checked first: linear in
+    /// their bytes.
+    void reset() noexcept { slabs_.reset(name); }
 
     /// Bytes that the system was asked for.
     std::size_t capacity() const noexcept { return slabs_.capacity(); }

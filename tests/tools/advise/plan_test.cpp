@@ -269,6 +269,46 @@ TEST_F(plan, what_lives_on_at_one_pass_in_many_is_no_arena) {
     }
 }
 
+TEST_F(plan, what_outlives_its_function_once_in_a_thousand_is_named) {
+    // All die in `request`, but one of `parse` in a thousand requests is freed by `main`, much later.
+    const auto reads = made.stack({"main:3", "request:6", "read:4"});
+    const auto parses = made.stack({"main:3", "request:7", "parse:9"});
+    const auto ends = made.stack({"main:3", "request:8"});
+    const auto drops = made.stack({"main:5"});
+    std::vector<std::uint64_t> kept;
+    for (int i = 0; i < 3000; ++i) {
+        std::vector<std::uint64_t> live;
+        for (std::uint64_t n = 0; n < 4; ++n) {
+            live.push_back(made.allocate(reads, 40 + 30 * n));
+            live.push_back(made.allocate(parses, 20 + 10 * n));
+        }
+        if (i % 1000 == 500) {
+            kept.push_back(live.back());
+            live.pop_back();
+        }
+        for (const std::uint64_t object : live) made.release(object, ends);
+    }
+    for (const std::uint64_t object : kept) made.release(object, drops);
+    planned();
+    const advice* arena = about("read");
+    ASSERT_NE(arena, nullptr);
+    EXPECT_EQ(arena->candidate, verdict::arena);
+    EXPECT_EQ(function_of(*arena), "request");
+    ASSERT_EQ(arena->blockers.size(), 1U);
+    EXPECT_EQ(arena->blockers[0].objects, 12'000U);
+    const advice* pool = about("parse");
+    ASSERT_NE(pool, nullptr);
+    ASSERT_TRUE(pool->escape);
+    EXPECT_EQ(paths().functions()[pool->escape->function].name, "request");
+    EXPECT_EQ(pool->escape->objects, 12'000U);
+    EXPECT_EQ(pool->escape->lived_on, 3U);
+    const std::string evidence = evidence_of(*pool, paths());
+    EXPECT_NE(evidence.find("No arena in request: of 12,000 objects"), std::string::npos) << evidence;
+    EXPECT_NE(evidence.find("3 lived on when it ended, most of them from parse (made.cpp:9), freed by main."),
+              std::string::npos)
+        << evidence;
+}
+
 TEST_F(plan, what_is_live_where_a_loop_resets_is_left_out) {
     // All in one run of `main`: its loop would reset the arena, and the cache lives on over many of its rounds.
     const auto words = made.stack({"main:5", "split:2"});

@@ -244,6 +244,15 @@ TEST_F(plan_command, each_group_has_a_figure_of_its_own) {
     EXPECT_NE(content_of("a.html").find("one group of the plan alone"), std::string::npos);
 }
 
+TEST_F(plan_command, serves_the_programs_that_the_one_that_is_run_starts) {
+    plan("near", "pool");
+    const run_result result = acre("run --plan a.plan -- nice " + subject + " near");
+    EXPECT_EQ(result.status, 0);
+    EXPECT_LT(std::stoi(result.output.substr(5)), 100) << result.output;
+    EXPECT_NE(result.errors.find("it serves the programs that this one starts"), std::string::npos) << result.errors;
+    EXPECT_EQ(acre("-q run --plan a.plan -- sh -c \"" + subject + " near\"").errors, "");
+}
+
 TEST_F(plan_command, a_recorded_program_is_tried_with_the_plan_of_its_advice) {
     plan("work", "advice");
     const auto tried = [&](const std::string& options) {
@@ -256,6 +265,12 @@ TEST_F(plan_command, a_recorded_program_is_tried_with_the_plan_of_its_advice) {
     EXPECT_FALSE(object["ways"].back()["failed"]) << object;
     EXPECT_FALSE(object["groups"].empty());
     EXPECT_NE(object["notes"][0].get<std::string>().find("'acre plan a.acre -o a.plan'"), std::string::npos);
+
+    const auto trace = directory_ / "a.acre";
+    std::filesystem::resize_file(trace, std::filesystem::file_size(trace) * 9 / 10);
+    const run_result of_cut = acre("try --sites --budget 0.2s a.acre");
+    EXPECT_EQ(of_cut.status, 3);
+    EXPECT_NE(of_cut.errors.find("'a.acre' was cut off"), std::string::npos) << of_cut.errors;
 }
 
 // `work` allocates the same each time, in groups that a plan can follow.
@@ -309,7 +324,7 @@ TEST_F(plan_command, advice_without_runs_knows_acres_heap) {
         << advised["preloads"];
 }
 
-TEST_F(plan_command, groups_beside_the_programs_own_malloc_are_compared_with_it) {
+TEST_F(plan_command, groups_beside_the_programs_own_malloc_are_compared_with_a_plan_for_no_site) {
     plan("near", "pool");
     ASSERT_EQ(acre("plan a.acre --policy pool --left-to below -o a.plan").status, 0);
     const run_result result =
@@ -317,7 +332,9 @@ TEST_F(plan_command, groups_beside_the_programs_own_malloc_are_compared_with_it)
     ASSERT_EQ(result.status, 0) << result.errors;
     const json object = json::parse(result.output);
     ASSERT_GE(object["groups"].size(), 2U);
-    EXPECT_EQ(object["groups"][0]["compared_with"], "as it is");
+    ASSERT_EQ(object["ways"].size(), 4U) << "as it is, acre, acre + plan, a plan for no site";
+    EXPECT_EQ(object["ways"][3]["name"], object["groups"][0]["compared_with"]);
+    EXPECT_EQ(object["ways"][3]["name"], "a plan for no site");
 }
 
 // Which groups save depends on the machine: what is said of each must agree with what the plan does.
@@ -398,6 +415,8 @@ TEST_F(plan_command, is_not_measured_where_the_program_is_gone) {
     ASSERT_EQ(acre("-q record -o a.acre -- " + copy + " usable").status, 0);
     std::filesystem::remove(directory_ / "subject");
     expect_failure("plan --measure --policy pool a.acre", 1, "subject");
+    std::filesystem::copy_file("/bin/true", directory_ / "subject");
+    expect_failure("plan --measure --policy pool a.acre", 1, "'a.acre' was recorded of another program than");
 }
 
 TEST_F(plan_command, refuses_before_the_program_starts) {
@@ -410,6 +429,10 @@ TEST_F(plan_command, refuses_before_the_program_starts) {
     expect_failure("run --plan a.plan" + program, 1, "it is not JSON, or ends too early");
     std::ofstream{directory_ / "a.plan"} << text;
     expect_failure("try --plan a.plan --budget 0.1s -- true", 1, "no file of it is part of");
+    const std::filesystem::path other = directory_ / "other" / std::filesystem::path{ACRE_PLAN_SUBJECT}.filename();
+    std::filesystem::create_directory(other.parent_path());
+    std::filesystem::copy_file("/bin/true", other);
+    expect_failure("run --plan a.plan -- '" + other.string() + "'", 1, "it is of another program");
     json object = read();
     for (json& each : object["modules"]) each["build_id"] = "00";
     for (json& each : object["sites"]) each["symbol"] = "";

@@ -1,5 +1,6 @@
 // `acre try` and `acre run`: which runs are compared, what is required of them, and what is refused.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <fstream>
@@ -20,11 +21,11 @@ constexpr const char* ending_library = "'" ACRE_TRY_ENDING "'";
 
 class try_command : public command_run {
 protected:
-    json tried(const std::string& arguments) {
+    json tried(const std::string& arguments, int status = 0) {
         const run_result result = acre("try --json --budget 0.2s " + arguments);
-        EXPECT_EQ(result.status, 0) << result.errors;
+        EXPECT_EQ(result.status, status) << result.errors;
         EXPECT_EQ(result.errors, "");
-        return result.status == 0 ? json::parse(result.output) : json{};
+        return result.status == status ? json::parse(result.output) : json{};
     }
 
     std::string with(const char* library) { return std::string{"--with "} + library; }
@@ -57,7 +58,15 @@ TEST_F(try_command, measures_the_program_in_each_way) {
 TEST_F(try_command, takes_a_list_of_mallocs) {
     const std::string list = std::string{quiet_library} + "," + shouting_library;
     EXPECT_EQ(tried("--unchecked --with " + list + " -- true")["ways"].size(), 3U);
+    EXPECT_EQ(tried("--unchecked --with " + list + "," + quiet_library + " -- true")["ways"].size(), 3U) << "once each";
 }
+
+#ifdef ACRE_TRY_LINKED
+TEST_F(try_command, names_the_malloc_that_the_program_is_linked_with) {
+    const json object = tried("--unchecked " + with(quiet_library) + " -- '" ACRE_TRY_LINKED "' usable");
+    EXPECT_EQ(object["ways"][0]["name"], "as it is (acre-malloc)");
+}
+#endif
 
 TEST_F(try_command, prints_a_table_and_a_conclusion) {
     const run_result result = acre("try --budget 0.2s " + with(quiet_library) + " -- echo 'two words'");
@@ -80,14 +89,14 @@ TEST_F(try_command, draws_a_picture_in_a_page) {
 }
 
 TEST_F(try_command, a_way_with_another_output_takes_no_part) {
-    const json object = tried(with(shouting_library) + " -- echo hello");
+    const json object = tried(with(shouting_library) + " -- echo hello", 1);
     EXPECT_TRUE(object["ways"][1]["failed"]);
     EXPECT_EQ(object["ways"][1]["why"], "wrote another output than the program as it is");
     EXPECT_FALSE(tried("--unchecked " + with(shouting_library) + " -- echo hello")["ways"][1]["failed"]);
 }
 
 TEST_F(try_command, a_way_with_another_status_takes_no_part) {
-    const json object = tried(with(ending_library) + " -- sh -c 'exit 3'");
+    const json object = tried(with(ending_library) + " -- sh -c 'exit 3'", 1);
     EXPECT_EQ(object["ways"][1]["why"],
               "ended with status 9, and as it is the program ended with status 3; its last line on standard error: "
               "'this library ends the program'");
@@ -103,7 +112,8 @@ TEST_F(try_command, a_program_that_never_writes_the_same_is_compared_by_its_stat
 TEST_F(try_command, a_check_accepts_the_outputs) {
     const std::string check = "--check 'grep -q hello' ";
     EXPECT_FALSE(tried(check + with(shouting_library) + " -- echo hello")["ways"][1]["failed"]);
-    EXPECT_TRUE(tried("--check '! grep -q shout' " + with(shouting_library) + " -- echo hello")["ways"][1]["failed"]);
+    EXPECT_TRUE(
+        tried("--check '! grep -q shout' " + with(shouting_library) + " -- echo hello", 1)["ways"][1]["failed"]);
     expect_failure("try " + check + with(quiet_library) + " -- echo good", 1,
                    "the command of --check refuses what the program writes as it is");
     expect_failure("try --check true --unchecked -- echo", 2, "--check");
@@ -145,6 +155,7 @@ TEST_F(try_command, the_budget_is_blamed_only_where_it_ended) {
     EXPECT_FALSE(has_note(alone, "budget"));
     const run_result text = acre("try --budget 600s " + with(shouting_library) + " -- echo");
     EXPECT_NE(text.output.find("Nothing could be compared with the program as it is."), std::string::npos);
+    EXPECT_EQ(text.status, 1);
     const json two = json::parse(acre("try --json --budget 2s " + with(quiet_library) + " -- true").output);
     EXPECT_EQ(two["precise"], !has_note(two, "budget"));
     EXPECT_TRUE(two["precise"] || two["seconds"] > 0.5);
@@ -169,6 +180,8 @@ TEST_F(try_command, an_interrupted_contest_reports_the_rounds_before) {
 }
 
 TEST_F(try_command, refuses_a_pipe_as_input) {
+    ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
+    expect_failure("try --stdin pipe -- cat", 1, "'pipe' can be read only once");
     const run_result result = shell("echo text | '" ACRE_COMMAND "' try --stdin /dev/stdin -- cat 2>&1");
     EXPECT_NE(result.status, 0);
     EXPECT_NE(result.output.find("'/dev/stdin' can be read only once"), std::string::npos) << result.output;

@@ -216,11 +216,94 @@ TEST(fit, batches_do_not_change_the_answer) {
     EXPECT_EQ(try_multi_arenas(source_of(made), few, trials), at_once);
 }
 
-/// The fields of an event that a fit uses.
+/// The fields of an event that a fit uses, but for the object.
 bool alike(const event& a, const event& b) {
     const bool reallocates = (a.op == operation::realloc) == (b.op == operation::realloc);
-    const bool same = a.object == b.object && a.size == b.size && a.thread == b.thread && a.allocates == b.allocates;
+    const bool same = a.size == b.size && a.thread == b.thread && a.allocates == b.allocates;
     return same && reallocates && (!a.allocates || (a.stack == b.stack && a.alignment_log2 == b.alignment_log2));
+}
+
+/// Threads whose reallocs' halves have events of other threads between them; some lack the second half.
+std::vector<event> events_of_threads(unsigned seed) {
+    constexpr std::uint32_t threads = 4;
+    std::mt19937 random{seed};
+    std::vector<event> events;
+    free_places places;
+    std::vector<event> living;
+    std::vector<bool> is_open(threads);
+    std::uint64_t objects = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        event e;
+        e.thread = static_cast<std::uint32_t>(random() % threads);
+        const bool ends_realloc = is_open[e.thread] && random() % 8 != 0;
+        is_open[e.thread] = false;
+        if (ends_realloc || living.empty() || (living.size() < 50 && random() % 2 == 0)) {
+            e.op = ends_realloc ? operation::realloc : operation::malloc;
+            e.object = objects++;
+            e.size = random() % 100;
+            e.place = places.take();
+            living.push_back(e);
+        } else {
+            const std::size_t which = random() % living.size();
+            const std::uint32_t thread = e.thread;
+            e = living[which];
+            living.erase(living.begin() + static_cast<std::ptrdiff_t>(which));
+            e.thread = thread;
+            e.allocates = false;
+            e.op = random() % 2 == 0 ? operation::realloc : operation::free;
+            is_open[thread] = e.op == operation::realloc;
+            places.give_back(e.place);
+        }
+        events.push_back(e);
+    }
+    return events;
+}
+
+/// What a sink of event_pairing sees, each live object by its number there.
+struct numbers_model {
+    void allocate(const event& e) {
+        EXPECT_TRUE(sizes.emplace(e.object, e.size).second) << "a live object has that number";
+        largest = std::max(largest, e.object);
+    }
+    void release(std::uint64_t object, std::uint32_t) {
+        const auto found = sizes.find(object);
+        ASSERT_NE(found, sizes.end());
+        released.push_back(found->second);
+        sizes.erase(found);
+    }
+    void reallocate(const event& e, std::uint64_t object) {
+        allocate(e);
+        release(object, e.thread);
+    }
+
+    std::map<std::uint64_t, std::uint64_t> sizes;
+    std::vector<std::uint64_t> released;
+    std::uint64_t largest = 0;
+};
+
+TEST(small_numbers, tell_live_objects_apart_also_between_the_halves_of_a_realloc) {
+    for (const unsigned seed : {1U, 2U, 3U}) {
+        const std::vector<event> events = events_of_threads(seed);
+        const event_source large = [&](const auto& visit) {
+            for (const event& e : events) visit(e);
+        };
+        const event_source small = [&](const auto& visit) {
+            small_numbers numbers;
+            for (event e : events) {
+                numbers.renumber(e);
+                visit(e);
+            }
+        };
+        numbers_model expected;
+        play(large, expected);
+        const kept_events kept{small};
+        for (const event_source& each : {small, kept.source()}) {
+            numbers_model found;
+            play(each, found);
+            EXPECT_EQ(found.released, expected.released);
+            EXPECT_LT(found.largest, 50U + 4 + 4) << "live objects, and a held one and a new one of each thread";
+        }
+    }
 }
 
 TEST(kept_events, are_the_same_in_memory_and_in_a_file) {

@@ -116,6 +116,8 @@ TEST(site_plan, refuses_what_is_none) {
               begin + "there is no policy 'stack': there are leave, pool, counted and separate");
     EXPECT_EQ(refusal_of(changed("\"module\": 1", "\"module\": 2")), begin + "a site is in module 2, which is missing");
     EXPECT_EQ(refusal_of(changed("\"0x12ab\"", "\"12ab\"")), begin + "'offset' is not an offset as \"0x12ab\": '12ab'");
+    EXPECT_EQ(refusal_of(changed("\"0x12ab\"", "\"0x10000000000000000\"")),
+              begin + "'offset' is not an offset as \"0x12ab\": '0x10000000000000000'");
     EXPECT_EQ(refusal_of(changed("\"93ac61ec\"", "\"93A\"")),
               begin + "'93A' is not a build id in lower-case hexadecimal digits");
     EXPECT_EQ(refusal_of(changed("\"frame_bytes\": 24", "\"frame_bytes\": 23")),
@@ -125,10 +127,23 @@ TEST(site_plan, refuses_what_is_none) {
     EXPECT_EQ(refusal_of(changed("\"group\": \"1 parse\"", "\"group\": 1")), begin + "'group' is not a text");
 }
 
+TEST(site_plan, refuses_two_entries_for_a_site_that_differ) {
+    site_plan plan = small_plan();
+    plan.sites.push_back(plan.sites.front());
+    EXPECT_EQ(refusal_of(plan_text(plan)), "accepted") << "the same twice";
+    plan.sites.back().policy = site_policy::pool;
+    EXPECT_EQ(refusal_of(plan_text(plan)),
+              "cannot use the plan 'app.plan': it has two entries for the site 0x12ab of '/usr/lib/libparse.so' "
+              "(parse (parse.cpp:4)), counted in group '1 parse' and pool in group '1 parse': keep one");
+    plan.sites.back().callers.emplace_back();
+    EXPECT_EQ(refusal_of(plan_text(plan)), "accepted") << "another caller";
+}
+
 TEST(site_plan, refuses_more_than_the_library_takes) {
     site_plan plan = small_plan();
     for (std::size_t i = 0; i <= site_plan::max_groups; ++i) {
         plan.sites.push_back(plan.sites.front());
+        plan.sites.back().offset = i;
         plan.sites.back().group = std::to_string(i);
     }
     EXPECT_NE(refusal_of(plan_text(plan)).find("its sites are in 257 groups, and there can be 255"), std::string::npos);

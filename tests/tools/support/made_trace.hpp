@@ -39,6 +39,7 @@ public:
                            operation op = operation::malloc) {
         event e = next(stack, thread, op);
         e.object = sizes_.size();
+        e.place = static_cast<std::uint32_t>(e.object);
         e.size = size;
         sizes_.push_back(size);
         events.push_back(e);
@@ -48,6 +49,7 @@ public:
     void release(std::uint64_t object, std::uint32_t stack, std::uint32_t thread = 0, operation op = operation::free) {
         event e = next(stack, thread, op);
         e.object = object;
+        e.place = static_cast<std::uint32_t>(object);
         e.size = sizes_.at(object);
         e.allocates = false;
         events.push_back(e);

@@ -10,6 +10,7 @@
 
 namespace {
 
+using acre::tool::live_array;
 using acre::tool::live_objects;
 using acre::tool::live_table;
 using acre::tool::probing_slots;
@@ -61,6 +62,29 @@ TEST(live_table, an_empty_one_finds_nothing) {
     EXPECT_EQ(table.size(), 0U);
 }
 
+TEST(live_array, agrees_with_a_map) {
+    std::mt19937_64 random{11};
+    live_array<std::uint64_t> array;
+    std::map<std::uint64_t, std::uint64_t> expected;
+    for (std::uint64_t round = 0; round < 20'000; ++round) {
+        const std::uint64_t number = random() % 300;
+        std::uint64_t value = 0;
+        if (expected.contains(number)) {
+            ASSERT_TRUE(array.take(number, value));
+            ASSERT_EQ(value, expected[number]);
+            expected.erase(number);
+        } else {
+            ASSERT_FALSE(array.take(number, value));
+            array.insert(number, round);
+            expected[number] = round;
+        }
+        ASSERT_EQ(array.size(), expected.size());
+    }
+    std::map<std::uint64_t, std::uint64_t> left;
+    array.for_each([&](std::uint64_t number, std::uint64_t value) { left.emplace(number, value); });
+    EXPECT_EQ(left, expected);
+}
+
 /// Keys that count the slots that a table looks at.
 struct counting_keys {
     std::uint64_t& looks;
@@ -96,6 +120,7 @@ struct plain_object {
     std::uint64_t number;
     std::uint64_t size;
     std::uint32_t site;
+    std::uint32_t place = 0;
 };
 
 /// The neighbour in a direction that satisfies the condition, or none.
@@ -109,26 +134,29 @@ TEST(live_objects, agree_with_a_list) {
     std::mt19937_64 random{7};
     live_objects objects{5};
     std::vector<plain_object> expected;
+    std::size_t most = 0;
     for (std::uint64_t number = 0; number < 20'000; ++number) {
-        const plain_object born{
-            .number = number, .size = random() % 1000, .site = static_cast<std::uint32_t>(random() % 5)};
-        objects.insert(born.number, born.size, born.site);
+        plain_object born{.number = number, .size = random() % 1000, .site = static_cast<std::uint32_t>(random() % 5)};
+        born.place = objects.insert(born.number, born.size, born.site);
+        for (const plain_object& each : expected) ASSERT_NE(each.place, born.place);
         expected.push_back(born);
+        most = std::max(most, expected.size());
+        ASSERT_LT(born.place, most) << "places are used again";
         // Grows to about a hundred and shrinks to zero, repeatedly.
         while (!expected.empty() && random() % 200 < (number % 400 < 200 ? 80 : 120)) {
             const auto gone = expected.begin() + static_cast<std::ptrdiff_t>(random() % expected.size());
             const auto back = std::make_reverse_iterator(gone);
             const auto any = [](const plain_object&) { return true; };
             const auto of_site = [&](const plain_object& other) { return other.site == gone->site; };
-            std::uint64_t size = 0;
-            live_objects::neighbours stood_between;
-            ASSERT_TRUE(objects.take(gone->number, size, stood_between));
-            ASSERT_EQ(size, gone->size);
-            ASSERT_EQ(stood_between.newer, first_of(gone + 1, expected.end(), any));
-            ASSERT_EQ(stood_between.older, first_of(back, expected.rend(), any));
-            ASSERT_EQ(stood_between.newer_of_site, first_of(gone + 1, expected.end(), of_site));
-            ASSERT_EQ(stood_between.older_of_site, first_of(back, expected.rend(), of_site));
-            ASSERT_FALSE(objects.take(gone->number, size, stood_between));
+            const auto taken = objects.take(gone->number);
+            ASSERT_TRUE(taken);
+            ASSERT_EQ(taken->size, gone->size);
+            ASSERT_EQ(taken->place, gone->place);
+            ASSERT_EQ(taken->among.newer, first_of(gone + 1, expected.end(), any));
+            ASSERT_EQ(taken->among.older, first_of(back, expected.rend(), any));
+            ASSERT_EQ(taken->among.newer_of_site, first_of(gone + 1, expected.end(), of_site));
+            ASSERT_EQ(taken->among.older_of_site, first_of(back, expected.rend(), of_site));
+            ASSERT_FALSE(objects.take(gone->number));
             expected.erase(gone);
         }
         ASSERT_EQ(objects.size(), expected.size());
@@ -138,12 +166,10 @@ TEST(live_objects, agree_with_a_list) {
 
 TEST(live_objects, none_is_not_one) {
     live_objects objects{1};
-    std::uint64_t size = 0;
-    live_objects::neighbours stood_between;
     EXPECT_EQ(objects.newest(), live_objects::none);
-    EXPECT_FALSE(objects.take(live_objects::none, size, stood_between));
+    EXPECT_FALSE(objects.take(live_objects::none));
     objects.insert(3, 8, 0);
-    EXPECT_FALSE(objects.take(live_objects::none, size, stood_between));
+    EXPECT_FALSE(objects.take(live_objects::none));
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "trace/error.hpp"
+#include "try/recorded_program.hpp"
+
 namespace {
 
 using namespace acre::tool;
@@ -25,6 +28,18 @@ contest_result contest_of_counting(std::vector<way> ways, bool drops_losers) {
                         .budget_seconds = 60,
                         // Any interval is narrow enough: six rounds, however busy the machine is.
                         .precision = 100});
+}
+
+TEST(contest, ends_where_the_first_run_takes_too_long) {
+    const contest_options endless{.program = "/bin/sleep",
+                                  .arguments = {"sleep", "600"},
+                                  .ways = {{.name = "as it is", .description = ""}},
+                                  .input = {},
+                                  .check = {},
+                                  .longest_first_run = 0.1};
+    EXPECT_THROW(run_contest(endless), tool_error);
+    EXPECT_EQ(longest_run(0), 10) << "seconds";
+    EXPECT_EQ(longest_run(5'000'000'000), 50);
 }
 
 // A way that takes three times as long is slower in each round on any machine.

@@ -26,7 +26,7 @@ struct site_objects {
 /// Another malloc to preload, and what it saves without any other change.
 struct preload_saving {
     std::string name;
-    interval nanoseconds;
+    interval nanoseconds;                // in runs of the program, or in a replay
     std::optional<double> peak_ratio{};  // of the program's memory at its peak; only from runs
 
     // Names that stand for `acre run`, without a plan and with that of the advice.
@@ -44,8 +44,10 @@ struct measured_saving {
     std::optional<preload_saving> preload;             // of the best malloc to preload, for these allocations
     std::optional<double> share_of_cpu;                // median, of the run's CPU time where that is known
     interval ratio;                                    // the candidate's time to malloc's
+    double malloc_nanoseconds = 0;                     // of these allocations in the whole run, on a clean heap
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
+    std::uint64_t live_peak_bytes = 0;  // of these objects in the recorded run, as requested
     std::uint32_t rounds = 0;
     double replayed_share = 1;  // of the events, a sample of them; time and peaks are scaled to all
     std::string failure;        // why the candidate could not be replayed
@@ -57,16 +59,30 @@ struct measured_saving {
     /// and data lies closer together, which a replay does not show.
     static constexpr double min_of_replay = 0.6;
     static constexpr double max_of_replay = 2;
+    /// Objects that no cache of one core holds are also reached sooner where they lie together, and on fewer pages,
+    /// which can bring more than malloc takes: so many times the saving, or malloc's time so many times more.
+    static constexpr double max_of_large = 6;
+    static constexpr double more_of_malloc = 1.5;
+    static constexpr std::uint64_t large_peak = std::uint64_t{2} << 20;
 
-    /// The saving to expect in the program; at most the CPU time of the run.
+    /// The saving to expect in the program; at most the CPU time of the run. The median is that of objects in a cache.
     interval expected() const noexcept {
-        const double low = nanoseconds.low * (nanoseconds.low > 0 ? min_of_replay : 1);
-        double high = nanoseconds.high * (nanoseconds.high > 0 ? max_of_replay : 1);
+        const double low = times(nanoseconds.low, min_of_replay);
+        const double usual = highest(times(nanoseconds.high, max_of_replay), low);
+        if (live_peak_bytes <= large_peak) return {low, (low + usual) / 2, usual};
+        const double of_malloc = nanoseconds.high + more_of_malloc * malloc_nanoseconds;
+        return {low, (low + usual) / 2, highest(std::max(times(nanoseconds.high, max_of_large), of_malloc), low)};
+    }
+
+private:
+    /// A loss is what was measured.
+    static double times(double saved, double factor) noexcept { return saved > 0 ? factor * saved : saved; }
+
+    double highest(double high, double low) const noexcept {
         for (const auto* each : {&fragmented_nanoseconds, &without_frees, &fragmented_without_frees}) {
             if (*each) high = std::max(high, (*each)->high);
         }
-        if (cpu_nanoseconds > 0) high = std::max(std::min(high, cpu_nanoseconds), low);
-        return {low, (low + high) / 2, high};
+        return cpu_nanoseconds > 0 ? std::max(std::min(high, cpu_nanoseconds), low) : high;
     }
 };
 
@@ -87,27 +103,39 @@ struct refused_arena {
     std::uint32_t site = 0;  // of most of the objects that lived on
 };
 
+/// Sites of which nearly all objects die in the function that allocates them or calls it, and a few live on.
+struct rare_escape {
+    std::uint32_t function = 0;
+    std::uint64_t objects = 0;          // of the sites
+    std::uint64_t lived_on = 0;         // at least so many of them
+    std::uint32_t site = 0;             // of most of those
+    std::uint32_t freed_at = no_stack;  // one of those; none was freed: no_stack
+};
+
 struct advice {
     verdict candidate = verdict::leave;  // by the lives of the objects
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
     std::string reason;                  // why the decision is `leave`
 
-    change_place place;               // what is changed
-    bool of_scope = false;            // about a scope; else about that place
-    std::size_t callers = 0;          // of a site: number of callers that distinguish it from its other uses
-    std::uint32_t function = 0;       // the scope, or the site's function; 0: unknown
-    std::uint32_t site = 0;           // the one with the most allocations
-    std::uint32_t stack = 0;          // the one with the most allocations, for a path to show
-    std::vector<site_objects> sites;  // all of them, most objects first
+    change_place place;                // what is changed
+    std::vector<std::string> classes;  // of several places that are all classes: each gets a pool of its own
+    bool of_scope = false;             // about a scope; else about that place
+    std::size_t callers = 0;           // of a site: number of callers that distinguish it from its other uses
+    std::uint32_t function = 0;        // the scope, or the site's function; 0: unknown
+    std::uint32_t site = 0;            // the one with the most allocations
+    std::uint32_t stack = 0;           // the one with the most allocations, for a path to show
+    std::vector<site_objects> sites;   // all of them, most objects first
     context_set contexts;
     group_figures figures;
     generation_figures generations;
     reset_passes resets;  // of a scope; none is occupied
     std::optional<refused_arena> refused;
+    std::optional<rare_escape> escape;
     std::vector<site_objects> blockers;  // their objects outlive the scope of the arena
     double share = 0;                    // of all allocations
     std::uint32_t escape_depth = 0;      // largest number of functions that an object leaves before it dies
 
+    std::string variable;            // begins the names in the code; no two advices of a list have the same
     std::uint64_t block_bytes = 0;   // of an arena's first block
     std::uint64_t slot_bytes = 0;    // of a pool
     std::uint64_t buffer_bytes = 0;  // of a buffer on the stack
@@ -124,6 +152,12 @@ struct advice {
         return in_runs ? in_runs->nanoseconds.median : saving.nanoseconds.median;
     }
 };
+
+/// A class whose objects come from one pool, unless it is a struct of C.
+inline bool may_be_pooled_class(const advice& each) {
+    return each.place.kind == place_kind::type &&
+           (each.candidate == verdict::object_pool || each.candidate == verdict::concurrent_object_pool);
+}
 
 /// How often the recorded command was run again, to measure what it takes without recording.
 struct program_runs {
@@ -153,6 +187,7 @@ struct pinned_memory {
     resident_result now;
     std::vector<std::uint32_t> group{};        // the sites to separate, most pinned bytes first
     std::optional<resident_result> separated;  // with the group in memory of its own; nothing to separate: none
+    bool in_threads = false;                   // several threads allocate in the run
 
     /// Whether the program would need noticeably less memory, at its peak or at its end.
     bool is_worth_it() const noexcept;
@@ -164,6 +199,7 @@ struct advice_list {
     std::uint64_t small_sites = 0;         // each below 1 % of the allocations
     std::uint64_t small_objects = 0;       // of the small sites
     std::uint64_t objects = 0;             // of the run
+    std::uint64_t bytes = 0;               // allocated in the run
     std::uint64_t omitted = 0;             // number of advices beyond the requested ones
     std::uint64_t cpu_nanoseconds = 0;     // of the run without its recording; 0: not known
     std::optional<program_runs> runs;      // of the program: CPU time and `preloads` are theirs
@@ -181,7 +217,31 @@ struct advice_list {
 
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 
+    // How far what a program saves by another malloc is from what the replay says, relative to
+    // what_a_replay_judges(): nine in ten lie between (bench/results/2026-11-26-replay-interval.md).
+    static constexpr double less_than_replayed = 0.7;
+    static constexpr double more_than_replayed = 1.5;
+
     bool is_sample() const noexcept { return sampling_period > 1; }
+
+    /// The time that depends on the malloc: its own in a replay, and a tenth of the CPU time for cache misses on what
+    /// it gave out, page faults and loading. In a program that hardly allocates these are less: 2 ms to load a library,
+    /// 1 us for each object, 1 ms for 4 MB. 0 where the CPU time is not known.
+    double what_a_replay_judges() const noexcept {
+        const auto cpu = static_cast<double>(cpu_nanoseconds);
+        const double of_objects = 2e6 + 1000 * static_cast<double>(objects) + static_cast<double>(bytes) / 4;
+        return cpu == 0 ? 0
+                        : malloc_nanoseconds + std::min(0.1 * cpu, of_objects * static_cast<double>(sampling_period));
+    }
+
+    /// What to expect of preloading a malloc: as in the runs if there were any, else around what the replay says.
+    interval expected_of(const preload_saving& each) const noexcept {
+        if (runs || cpu_nanoseconds == 0) return each.nanoseconds;
+        const double judged = what_a_replay_judges();
+        const double high = each.nanoseconds.high + more_than_replayed * judged;
+        return {each.nanoseconds.low - less_than_replayed * judged, each.nanoseconds.median,
+                std::max(std::min(high, static_cast<double>(cpu_nanoseconds)), each.nanoseconds.median)};
+    }
 
     /// Whether malloc alone takes longer in a replay than the program did: the replay then writes to more pages than
     /// the program, or makes malloc give memory back that the program keeps, and says nothing of what can be saved.

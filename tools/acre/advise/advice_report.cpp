@@ -55,12 +55,6 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
     return text;
 }
 
-std::string way_text(const std::string& malloc_name) {
-    if (malloc_name == preload_saving::acre_heap) return "acre run";
-    if (malloc_name == preload_saving::acre_plan) return "acre run with its plan";
-    return "LD_PRELOAD of " + malloc_name;
-}
-
 /// The saving without any change to the program, for comparison.
 std::string what_preloading_saves(const advice_list& list) {
     if (list.preloads.empty()) return {};
@@ -71,10 +65,16 @@ std::string what_preloading_saves(const advice_list& list) {
         text += fmt::format("{} {} {} {}", &each == &list.preloads.front() ? "" : ",", way_text(each.name),
                             costs ? "costs" : "saves", time_text(std::abs(each.nanoseconds.median)));
     }
-    text += list.runs
-                ? "."
-                : ". A replay sees neither where data lies nor page faults: of 104 such figures of 26 programs half "
-                  "were off by 6 % of the CPU time or more. acre advise --run, or acre try, measures them.";
+    if (!list.runs) {
+        text += ". A replay sees neither where data lies nor page faults";
+        if (const double judged = list.what_a_replay_judges(); judged > 0) {
+            text += fmt::format(": of ten such figures nine were within {} less and {} more in the programs",
+                                time_text(advice_list::less_than_replayed * judged),
+                                time_text(advice_list::more_than_replayed * judged));
+        }
+        text += ". acre advise --run, or acre try, measures them";
+    }
+    text += ".";
     return wrapped(text, 0, 110);
 }
 
@@ -86,7 +86,7 @@ std::string what_there_is_to_save(const advice_list& list) {
         text += list.replay_exceeds_run()
                     ? ", more than that CPU time: the replay writes to more pages than the program does, or keeps less "
                       "memory"
-                    : fmt::format(", {} of that CPU time: this is what there is to save",
+                    : fmt::format(", {} of that CPU time",
                                   percent_text(list.malloc_nanoseconds / static_cast<double>(list.cpu_nanoseconds)));
     }
     if (list.malloc_share < 1) {
@@ -109,6 +109,15 @@ nlohmann::json preload_json(const preload_saving& saving) {
             {"peak_ratio", number_or_null(saving.peak_ratio)}};
 }
 
+nlohmann::json preloads_json(const advice_list& list) {
+    nlohmann::json preloads = nlohmann::json::array();
+    for (const preload_saving& each : list.preloads) {
+        preloads.push_back(preload_json(each));
+        preloads.back()["expected_nanoseconds"] = interval_json(list.expected_of(each));
+    }
+    return preloads;
+}
+
 nlohmann::json in_runs_json(const std::optional<run_saving>& saving) {
     if (!saving) return nullptr;
     return {{"nanoseconds", interval_json(saving->nanoseconds)},
@@ -125,6 +134,7 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"without_frees_nanoseconds", or_null(saving.without_frees)},
             {"fragmented_without_frees_nanoseconds", or_null(saving.fragmented_without_frees)},
             {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
+            {"malloc_ns", saving.malloc_nanoseconds},
             {"nanoseconds", interval_json(saving.nanoseconds)},
             {"share_of_cpu", number_or_null(saving.share_of_cpu)},
             {"time_ratio", interval_json(saving.ratio)},
@@ -182,6 +192,12 @@ nlohmann::json evidence_json(const advice& each, const call_paths& paths) {
         evidence["refused"] = resets_json(each.refused->passes);
         evidence["refused"]["function"] = paths.functions()[each.refused->function].name;
         evidence["refused"]["lived_on"] = paths.site_text(each.refused->site);
+    }
+    if (each.escape) {
+        evidence["escape"] = {{"function", paths.functions()[each.escape->function].name},
+                              {"objects", each.escape->objects},
+                              {"lived_on", each.escape->lived_on},
+                              {"site", paths.site_text(each.escape->site)}};
     }
     return evidence;
 }
@@ -308,8 +324,6 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
 nlohmann::json advice_json(const advice_list& list, const call_paths& paths, const trace_header& header) {
     nlohmann::json advices = nlohmann::json::array();
     for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));
-    nlohmann::json preloads = nlohmann::json::array();
-    for (const preload_saving& each : list.preloads) preloads.push_back(preload_json(each));
     const first_steps first = first_steps_of(list, paths);
     return {{"command", header.command},
             {"first", first_steps_json(first)},
@@ -323,7 +337,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"pinned", pinned_json(list.pinned, paths)},
             {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
-            {"preloads", preloads},
+            {"preloads", preloads_json(list)},
             {"sampling_period", list.sampling_period},
             {"of_resource", list.of_resource},
             {"malloc_replayed_share", list.malloc_share},

@@ -18,6 +18,9 @@ namespace {
 // A change of the code must save this many times what a malloc saves that only needs to be preloaded.
 constexpr double worth_of_code = 1.25;
 
+// With fewer rounds nothing is known about the noise.
+constexpr std::size_t rounds_to_rely_on = 3;
+
 // Of the CPU time. Where something may save as much, the answer is not to leave the program.
 constexpr double too_much_to_leave = 0.05;
 
@@ -29,32 +32,37 @@ std::string preload_text(const std::string& name) {
     return "preload " + name;
 }
 
+bool has_enough_rounds(const advice_list& list) {
+    return list.runs && list.runs->rounds >= rounds_to_rely_on;
+}
+
 std::optional<double> share_of(double nanoseconds, const advice_list& list) {
     if (list.cpu_nanoseconds == 0) return std::nullopt;
     return nanoseconds / static_cast<double>(list.cpu_nanoseconds);
 }
 
-bool is_worth_it(const first_step& step) {
-    return step.nanoseconds.low > 0 && step.share.value_or(1) >= threshold::worth_the_change;
-}
-
 first_step step_of(const preload_saving& each, const advice_list& list) {
     first_step step;
     step.what = each.name;
-    step.nanoseconds = each.nanoseconds;
+    step.nanoseconds = list.expected_of(each);
     step.share = share_of(each.nanoseconds.median, list);
     step.cost = "no change to the code";
-    step.is_certain = list.runs.has_value();
+    step.is_certain = has_enough_rounds(list);
     if (each.peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *each.peak_ratio);
     return step;
 }
 
-/// The malloc that saves most by its median.
-std::optional<first_step> best_preload(const advice_list& list) {
+/// The malloc that saves most by its median; none: no other is known.
+const preload_saving* best_preload(const advice_list& list) {
     const auto saved = [](const preload_saving& each) { return each.nanoseconds.median; };
     const auto best = std::ranges::max_element(list.preloads, {}, saved);
-    if (best == list.preloads.end()) return std::nullopt;
-    return step_of(*best, list);
+    return best == list.preloads.end() ? nullptr : &*best;
+}
+
+/// By the runs or the replay, as they were measured.
+bool is_worth_it(const preload_saving& each, const advice_list& list) {
+    const std::optional<double> share = share_of(each.nanoseconds.median, list);
+    return each.nanoseconds.low > 0 && share.value_or(1) >= threshold::worth_the_change;
 }
 
 std::string cost_of(const advice& each, const call_paths& paths) {
@@ -72,7 +80,8 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
             .what = title_of(each.candidate, each, paths),
             .nanoseconds = each.expected_nanoseconds(),
             .share = share_of(each.median_nanoseconds(), list),
-            .cost = cost_of(each, paths)};
+            .cost = cost_of(each, paths),
+            .is_certain = !each.in_runs || has_enough_rounds(list)};
 }
 
 std::optional<first_step> best_advice(const advice_list& list, const call_paths& paths) {
@@ -80,32 +89,34 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (each.decision == verdict::leave || !each.saving.done) continue;
+        if (each.in_runs && each.in_runs->nanoseconds.low <= 0) continue;  // runs do not exclude a loss
         if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
         best = step_of(list, i, paths);
     }
     return best;
 }
 
-/// What may save much, although the measurement does not exclude that it saves nothing, or only a part of it was seen
-/// on a clean heap.
+/// What may save much, or is advised, although the measurement does not exclude that it saves nothing, or only a part
+/// of it was seen on a clean heap.
 std::optional<first_step> best_perhaps(const advice_list& list, const call_paths& paths) {
     std::optional<first_step> best;
-    const auto consider = [&](first_step step) {
+    const auto consider = [&](first_step step, bool is_advised = false) {
         step.share = share_of(step.nanoseconds.median, list);
         step.is_certain = false;
-        if (!step.share || *step.share < too_much_to_leave) return;
+        if (!step.share || *step.share < (is_advised ? threshold::worth_the_change : too_much_to_leave)) return;
         if (!best || step.nanoseconds.median > best->nanoseconds.median) best = std::move(step);
     };
-    if (std::optional<first_step> preload = best_preload(list)) consider(std::move(*preload));
+    if (const preload_saving* preload = best_preload(list)) consider(step_of(*preload, list));
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
-        if (each.saving.done && each.candidate != verdict::leave) consider(step_of(list, i, paths));
+        if (!each.saving.done || each.candidate == verdict::leave) continue;
+        consider(step_of(list, i, paths), each.decision != verdict::leave);
     }
     return best;
 }
 
-/// What only a sample says not to be worth it, with an interval that does not exclude that it is: what may save most. A
-/// sample has a smaller heap than the program, so it does not see all that malloc costs.
+/// What is not worth it by a replay, with an interval that does not exclude that it is: what may save most. A replay
+/// does not see what a malloc does to the program's own accesses; a sample has a smaller heap besides.
 std::optional<first_step> not_excluded(const advice_list& list, const call_paths& paths) {
     std::optional<first_step> most;
     const auto consider = [&](first_step step) {
@@ -115,7 +126,7 @@ std::optional<first_step> not_excluded(const advice_list& list, const call_paths
         step.is_certain = false;
         if (!most || step.nanoseconds.high > most->nanoseconds.high) most = std::move(step);
     };
-    if (!list.runs && list.malloc_share < 1) {
+    if (!list.runs && (list.cpu_nanoseconds != 0 || list.malloc_share < 1)) {
         for (const preload_saving& each : list.preloads) consider(step_of(each, list));
     }
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
@@ -126,29 +137,30 @@ std::optional<first_step> not_excluded(const advice_list& list, const call_paths
     return most;
 }
 
-std::string saving_text(const first_step& step) {
-    const std::string range = step.advice ? time_text(step.nanoseconds.low) + " to " + time_text(step.nanoseconds.high)
-                                          : time_text(step.nanoseconds.median);
-    return range + (step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "");
+std::string share_text(const first_step& step) {
+    return step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "";
 }
 
 std::string step_text(const first_step& step, bool of_runs) {
+    const interval& saved = step.nanoseconds;
     if (step.advice) {
-        return fmt::format("number {}, {}: saves {}; {}.", *step.advice + 1, step.what, saving_text(step), step.cost);
+        return fmt::format("number {}, {}: saves {} to {}{}; {}.", *step.advice + 1, step.what, time_text(saved.low),
+                           time_text(saved.high), share_text(step), step.cost);
     }
-    return fmt::format("{}: saves {} in {}; {}.", preload_text(step.what), saving_text(step),
+    return fmt::format("{}: saves {}{} in {}; {}.", preload_text(step.what), time_text(saved.median), share_text(step),
                        of_runs ? "runs of the program" : "a replay", step.cost);
 }
 
 std::string not_excluded_text(const first_step& step) {
-    const std::string what = step.advice ? fmt::format("number {}, {},", *step.advice + 1, step.what) : step.what;
-    const std::string most = time_text(step.nanoseconds.high) +
-                             (step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "");
+    const std::string what =
+        step.advice ? fmt::format("number {}, {},", *step.advice + 1, step.what) : way_text(step.what);
+    const char* why = step.advice ? "only a sample of the allocations was replayed, and it does"
+                                  : "a replay sees neither where data lies nor page faults: it does";
     return fmt::format(
-        "Nothing below is sure to save {:.0f} % of the CPU time. But only a sample of the allocations was replayed, "
-        "and it "
-        "does not exclude that {} saves up to {}: measure it with acre try, or with acre advise --run.",
-        threshold::worth_the_change * 100, what, most);
+        "Nothing below is sure to save {:.0f} % of the CPU time. But {} not exclude that {} saves up to {}{}: measure "
+        "it "
+        "with acre try, or with acre advise --run.",
+        threshold::worth_the_change * 100, why, what, time_text(step.nanoseconds.high), share_text(step));
 }
 
 }  // namespace
@@ -160,10 +172,10 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     if (!found.is_known) return found;
     found.replay_exceeds_run = !list.runs && list.replay_exceeds_run();
     if (found.replay_exceeds_run) return found;
-    std::optional<first_step> preload = best_preload(list);
-    if (preload && !is_worth_it(*preload)) preload.reset();
+    const preload_saving* preload = best_preload(list);
+    if (preload != nullptr && !is_worth_it(*preload, list)) preload = nullptr;
     const std::optional<first_step> change = best_advice(list, paths);
-    if (preload) found.steps.push_back(*preload);
+    if (preload != nullptr) found.steps.push_back(step_of(*preload, list));
     if (change) found.steps.push_back(*change);
     if (found.steps.empty()) {
         if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) {
@@ -175,7 +187,7 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     }
     // Each as it was in runs, or as replayed on a clean heap.
     const bool code_first =
-        preload && change &&
+        preload != nullptr && change &&
         list.advices[*change->advice].median_nanoseconds() >= worth_of_code * preload->nanoseconds.median;
     if (code_first) std::swap(found.steps.front(), found.steps.back());
     return found;

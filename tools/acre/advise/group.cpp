@@ -108,7 +108,8 @@ public:
           live_(groups),
           lives_(groups),
           neighbours_(run.slots()),
-          thread_clocks_(run.threads()) {}
+          thread_clocks_(run.threads()),
+          last_lanes_(groups) {}
 
     /// Must be called for each allocation of the run, before allocate().
     void pass(const recorded_event& each) { thread_clocks_[each.thread] += each.size; }
@@ -164,6 +165,10 @@ private:
         live peak;
         std::uint64_t clock = 0;  // bytes allocated so far
     };
+    struct last_lane {
+        std::uint32_t thread = 0;
+        std::uint32_t lane = none;
+    };
     /// Links the live objects of a lane in the order of allocation, by slot. Clocks are those at the allocation.
     struct neighbours {
         std::uint32_t lane = 0;
@@ -194,6 +199,11 @@ private:
     }
 
     std::uint32_t lane_of(std::uint32_t group, std::uint32_t thread) {
+        last_lane& last = last_lanes_[group];
+        if (last.lane == none || last.thread != thread) last = {thread, find_lane(group, thread)};
+        return last.lane;
+    }
+    [[gnu::noinline]] std::uint32_t find_lane(std::uint32_t group, std::uint32_t thread) {
         const std::uint64_t key = std::uint64_t{group} << 32 | thread;
         if (const std::uint32_t* known = lane_numbers_.find(key); known != nullptr) return *known;
         lanes_.emplace_back().group = group;
@@ -258,6 +268,7 @@ private:
     std::vector<std::uint64_t> thread_clocks_;  // bytes allocated so far
     std::vector<lane> lanes_;
     live_table<std::uint32_t> lane_numbers_;  // by group and thread
+    std::vector<last_lane> last_lanes_;       // by group: most allocate in one thread for long
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "replay/sequence.hpp"
 #include "replay/touched_bytes.hpp"
+#include "trace/event_relay.hpp"
 
 namespace acre::tool {
 
@@ -21,7 +22,8 @@ event recorded_event::original() const {
 }
 
 history::history(trace_reader& reader, const call_paths& paths, std::size_t memory_for_events)
-    : history{event_reading{[&](const auto& visit) { reader.for_each(visit); }}, paths, memory_for_events} {}
+    : history{[&](const auto& visit) { event_relay::run([&](const auto& relay) { reader.for_each(relay); }, visit); },
+              paths, memory_for_events} {}
 
 history::history(const event_reading& read, const call_paths& paths, std::size_t memory_for_events)
     : paths_{paths}, events_{memory_for_events}, freed_in_(paths.functions().size()) {
@@ -41,10 +43,8 @@ history::history(const event_reading& read, const call_paths& paths, std::size_t
 
 void history::allocate(const event& e, reading& state) {
     const std::uint32_t number = context_of(e.stack, state);
-    const std::uint32_t slot = take_slot(state);
-    if (slot == state.objects.size()) state.objects.emplace_back();
-    state.objects[slot] = {e.object, events_.size(), number, e.thread};
-    state.living.insert(e.object, {slot}, places{state.objects});
+    slots_ = std::max(slots_, e.place + 1);
+    state.living.insert(e.place, {events_.size(), number, e.thread});
     allocation_context& context = contexts_[number];
     ++context.objects;
     context.bytes += e.size;
@@ -55,7 +55,7 @@ void history::allocate(const event& e, reading& state) {
     replay_cost_ += acre::tool::replay_cost(e.size);
     first_pages_ += std::min(e.size, touched_bytes::least);
     peak_first_pages_ = std::max(peak_first_pages_, first_pages_);
-    events_.push({.slot = slot & stored_event::last_slot,
+    events_.push({.slot = e.place & stored_event::last_slot,
                   .allocates = 1,
                   .by_realloc = e.op == operation::realloc ? 1U : 0U,
                   .context_or_stack = number,
@@ -76,14 +76,10 @@ void history::count_size(const context_and_size& sized, reading& state) {
 }
 
 void history::release(const event& e, reading& state) {
-    place* found = state.living.find(e.object, places{state.objects});
-    if (found == nullptr) return;
-    const std::uint32_t slot = found->slot;
-    const read_object object = state.objects[slot];
-    state.living.remove(found, places{state.objects});
+    read_object object;
+    if (!state.living.take(e.place, object)) return;
     ++replay_cost_;
     first_pages_ -= std::min(e.size, touched_bytes::least);
-    state.free_slots.push_back(slot);
     allocation_context& context = contexts_[object.context];
     const bool elsewhere = e.thread != object.thread;
     context.crosses_threads = context.crosses_threads || elsewhere;
@@ -93,14 +89,21 @@ void history::release(const event& e, reading& state) {
     const std::uint32_t owner = owner_of(context.node, paths_.free_node(e.stack), state);
     context.owner = context.any_freed ? paths_.own_code(paths_.common(context.owner, owner)) : owner;
     context.any_freed = true;
+    vote_for_owner(context, owner);
     const std::uint32_t function = paths_.nodes()[owner].function;
     ++freed_in_[function];
-    events_.push({.slot = slot & stored_event::last_slot,
+    events_.push({.slot = e.place & stored_event::last_slot,
                   .allocates = 0,
                   .by_realloc = e.op == operation::realloc ? 1U : 0U,
                   .context_or_stack = e.stack,
                   .shape_or_function = function,
                   .thread_of_allocation = object.thread});
+}
+
+/// Finds the majority in one pass, by the votes of Boyer and Moore (MJRTY, 1981).
+void history::vote_for_owner(allocation_context& context, std::uint32_t owner) noexcept {
+    if (context.lead_of_usual == 0) context.usual_owner = owner;
+    context.lead_of_usual += context.usual_owner == owner ? 1 : ~std::uint64_t{0};
 }
 
 void history::note_freeing(freeing each, reading& state) {
@@ -113,13 +116,11 @@ void history::note_freeing(freeing each, reading& state) {
 
 /// Objects that were never freed lived until the end.
 void history::finish_lives(reading& state) {
-    for (const place& each : state.living.all()) {
-        if (each.slot == no_slot) continue;
-        const read_object& object = state.objects[each.slot];
+    state.living.for_each([&](std::size_t, const read_object& object) {
         allocation_context& context = contexts_[object.context];
         ++context.never_freed;
         context.longest_life = std::max(context.longest_life, events_.size() - object.born);
-    }
+    });
 }
 
 void history::sort_sizes(const reading& state) {
@@ -128,13 +129,6 @@ void history::sort_sizes(const reading& state) {
     std::sort(sizes_.begin(), sizes_.end(), [](const size_count& a, const size_count& b) {
         return std::tie(a.context, a.size) < std::tie(b.context, b.size);
     });
-}
-
-std::uint32_t history::take_slot(reading& state) {
-    if (state.free_slots.empty()) return slots_++;
-    const std::uint32_t slot = state.free_slots.back();
-    state.free_slots.pop_back();
-    return slot;
 }
 
 std::uint32_t history::context_of(std::uint32_t stack, reading& state) {

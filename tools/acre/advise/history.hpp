@@ -94,9 +94,11 @@ struct recorded_event {
 /// The allocations of one site reached through one path of functions.
 struct allocation_context {
     std::uint32_t site = 0;
-    std::uint32_t node = 0;   // in the tree of functions
-    std::uint32_t stack = 0;  // one of its stacks
-    std::uint32_t owner = 0;  // node of the function in which, or in whose calls, all of its freed objects died
+    std::uint32_t node = 0;           // in the tree of functions
+    std::uint32_t stack = 0;          // one of its stacks
+    std::uint32_t owner = 0;          // node of the function in which, or in whose calls, all of its freed objects died
+    std::uint32_t usual_owner = 0;    // the same for nearly all of them, if lead_of_usual says so
+    std::uint64_t lead_of_usual = 0;  // at most so many more died there than elsewhere
     bool any_freed = false;
     bool crosses_threads = false;
     std::uint64_t objects = 0;
@@ -106,6 +108,15 @@ struct allocation_context {
     std::uint64_t never_freed = 0;
     std::uint64_t freed_elsewhere = 0;  // by another thread
     std::uint64_t longest_life = 0;     // in events
+
+    /// Whether nearly all objects died in the usual owner, and a few outlived it.
+    bool escapes_rarely() const noexcept {
+        constexpr double nearly_all = 0.9;
+        return any_freed && !crosses_threads && usual_owner != owner &&
+               static_cast<double>(lead_of_usual) >= nearly_all * static_cast<double>(objects);
+    }
+    /// At least so many outlived it.
+    std::uint64_t escaped() const noexcept { return (objects - never_freed - lead_of_usual) / 2 + never_freed; }
 };
 
 /// How many objects of a context have a size.
@@ -117,9 +128,10 @@ struct size_count {
 
 class history {
 public:
-    /// Calls its argument for each event of a trace.
+    /// Calls its argument for each event of a trace, which come from a trace_reader: slots are the events' places.
     using event_reading = std::function<void(const std::function<void(const event&)>&)>;
 
+    /// Decodes the trace in a thread of its own.
     history(trace_reader& reader, const call_paths& paths, std::size_t memory_for_events = event_store::usual_memory);
     history(const event_reading& read, const call_paths& paths,
             std::size_t memory_for_events = event_store::usual_memory);
@@ -173,7 +185,6 @@ public:
 private:
     static constexpr std::size_t max_size_counts = std::size_t{4} << 20;
     static constexpr std::size_t max_freeings = std::size_t{1} << 20;
-    static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
     static constexpr std::size_t max_owners = std::size_t{4} << 20;  // cached at a time
 
     /// What for_each knows about the object in a slot.
@@ -183,22 +194,11 @@ private:
         std::uint32_t shape = 0;
         std::uint32_t thread = 0;
     };
-    /// What reading the trace knows about the object in a slot.
+    /// What reading the trace knows about a live object.
     struct read_object {
-        std::uint64_t object = 0;
         std::uint64_t born = 0;  // number of its event
         std::uint32_t context = 0;
         std::uint32_t thread = 0;
-    };
-    /// Four bytes for a live object in the table by number: the rest is found by its slot.
-    struct place {
-        std::uint32_t slot = no_slot;
-    };
-    struct places {
-        const std::vector<read_object>& objects;
-
-        bool is_empty(const place& each) const noexcept { return each.slot == no_slot; }
-        std::uint64_t object(const place& each) const noexcept { return objects[each.slot].object; }
     };
     struct context_and_size {
         std::uint32_t context = 0;
@@ -214,9 +214,7 @@ private:
     };
     /// State while the trace is read.
     struct reading {
-        std::vector<read_object> objects;  // by slot
-        probing_slots<place> living;
-        std::vector<std::uint32_t> free_slots;
+        live_array<read_object> living;                                    // by slot
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes
         std::unordered_map<context_and_size, std::uint64_t, hash> sizes;
@@ -237,10 +235,10 @@ private:
     void allocate(const event& e, reading& state);
     static void count_size(const context_and_size& sized, reading& state);
     void release(const event& e, reading& state);
+    static void vote_for_owner(allocation_context& context, std::uint32_t owner) noexcept;
     void note_freeing(freeing each, reading& state);
     void finish_lives(reading& state);
     void sort_sizes(const reading& state);
-    std::uint32_t take_slot(reading& state);
     std::uint32_t context_of(std::uint32_t stack, reading& state);
     std::uint32_t owner_of(std::uint32_t allocation_node, std::uint32_t free_node, reading& state) const;
 

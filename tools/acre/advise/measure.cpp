@@ -17,6 +17,7 @@
 #include "replay/sequence_builder.hpp"
 #include "rules.hpp"
 #include "text/text.hpp"
+#include "wording.hpp"
 
 namespace acre::tool {
 
@@ -142,11 +143,13 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, d
         saving.preload = preload_saving{malloc_name(contest.contenders[*contest.preload]), saved(*contest.preload)};
     }
     saving.ratio = candidate.ratio;
+    saving.malloc_nanoseconds = std::max(found.system.net_nanoseconds.median - own.median, 0.0) / saving.replayed_share;
     const auto in_all = [&](std::uint64_t peak) {
         return static_cast<std::uint64_t>(static_cast<double>(peak) * peaks);
     };
     saving.system_peak_bytes = in_all(found.system.peak_bytes);
     saving.candidate_peak_bytes = in_all(candidate.peak_bytes);
+    saving.live_peak_bytes = each.figures.peak_bytes;
     if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
 }
 
@@ -169,7 +172,7 @@ void decide(advice& each) {
     if (!saving.done) return leave("it could not be measured: " + saving.failure);
     if (saving.cpu_nanoseconds > 0 && saving.nanoseconds.median > saving.cpu_nanoseconds)
         return leave("its replay would save more than the program took, so it says nothing of the program");
-    if (saving.nanoseconds.high < 0) return leave("malloc is faster here");
+    if (saving.nanoseconds.high < 0) return leave("malloc is faster in a replay");
     if (saving.nanoseconds.low <= 0) return leave("no gain over malloc could be measured");
     // The figures lack what threads cost each other in malloc, which is mostly far more.
     const bool of_threads = traits_of(each.candidate).shared_by_threads;
@@ -375,23 +378,34 @@ private:
         return std::max(left * share, least);
     }
 
-    /// Sites that gain, but too little each, may be worth one pool for all of them.
+    /// Sites that gain, but too little each, may be worth one change for all of them: classes a base each, others one
+    /// pool.
     void measure_together(const call_paths& paths) {
+        const auto is_class = [](const advice& each) { return gains_too_little(each) && may_be_pooled_class(each); };
+        const auto is_other = [&](const advice& each) { return gains_too_little(each) && !is_class(each); };
+        const bool were_classes = measure_together(is_class, paths);
+        const bool were_others = measure_together(is_other, paths);
+        if (!were_classes && !were_others) measure_together(gains_too_little, paths);
+    }
+
+    template <typename Joins>
+    bool measure_together(Joins joins, const call_paths& paths) {
         std::vector<const advice*> members;
         double saved = 0;
         for (const advice& each : list_.advices) {
-            if (!gains_too_little(each)) continue;
+            if (!joins(each)) continue;
             members.push_back(&each);
             saved += each.saving.nanoseconds.median;
         }
         const double worth = threshold::worth_the_change * static_cast<double>(list_.cpu_nanoseconds);
-        if (members.size() < 2 || saved < worth) return;
+        if (members.size() < 2 || saved < worth) return false;
         advice joined = joined_advice(members, run_, paths, list_.objects);
         measure(joined);
-        if (joined.decision == verdict::leave) return;
-        std::erase_if(list_.advices, gains_too_little);
+        if (joined.decision == verdict::leave) return false;
+        std::erase_if(list_.advices, joins);
         const auto fewer = [&](const advice& each) { return each.figures.objects < joined.figures.objects; };
         list_.advices.insert(std::ranges::find_if(list_.advices, fewer), std::move(joined));
+        return true;
     }
 
     /// What a pool for several sites could serve.
@@ -418,6 +432,7 @@ private:
 void measure_advices(replay_host& host, const history& run, const call_paths& paths, advice_list& list,
                      const std::function<void(double)>& tell) {
     advice_measuring{host, run, list, tell}.measure(paths);
+    name_variables(list, paths);  // sites may have been joined
 }
 
 }  // namespace acre::tool

@@ -185,9 +185,9 @@ nlohmann::json moment_json(const resident_moment& of, const call_paths& paths) {
 constexpr const char* separating_code = R"(      #include <acre/acre.hpp>
       #include <acre/memory/virtual_memory.hpp>
       static acre::virtual_memory long_lived_pages;
-      static acre::multi_pool long_lived{long_lived_pages};  // several threads: acre::concurrent_multi_pool
-      void* p = long_lived.allocate(bytes);                  // for malloc, at these sites
-      long_lived.deallocate(p, bytes);                       // for free
+      static acre::{} long_lived{{long_lived_pages}};
+      void* p = long_lived.allocate(bytes);  // for malloc, at these sites
+      long_lived.deallocate(p, bytes);       // for free
 )";
 
 }  // namespace
@@ -212,7 +212,7 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
     request.preload = *library;
     std::optional<resident_result> now = play(run, played.events, request);
     if (!now) return std::nullopt;
-    pinned_memory found{.now = std::move(*now), .group = {}, .separated = {}};
+    pinned_memory found{.now = std::move(*now), .group = {}, .separated = {}, .in_threads = run.threads() > 1};
     const bool is_much = is_noticeably_less(found.now.peak.resident_bytes, found.now.peak.live_bytes) ||
                          is_noticeably_less(found.now.end.resident_bytes, found.now.end.live_bytes);
     if (!is_much) return found;
@@ -252,7 +252,7 @@ std::string pinned_text(const pinned_memory& of, const call_paths& paths) {
                                 bytes_text(of.separated->max_resident_bytes), bytes_text(of.now.max_resident_bytes),
                                 bytes_text(of.separated->end.resident_bytes), bytes_text(of.now.end.resident_bytes)),
                     3, 110);
-    return text + separating_code;
+    return text + fmt::format(separating_code, of.in_threads ? "concurrent_multi_pool" : "multi_pool");
 }
 
 nlohmann::json pinned_json(const std::optional<pinned_memory>& of, const call_paths& paths) {

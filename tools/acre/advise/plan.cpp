@@ -12,6 +12,7 @@
 #include "rules.hpp"
 #include "scope_planner.hpp"
 #include "sizing.hpp"
+#include "wording.hpp"
 
 namespace acre::tool {
 
@@ -122,6 +123,7 @@ public:
     planner(const history& run, const call_paths& paths, std::uint64_t sampling_period)
         : run_{run}, paths_{paths}, places_{run, paths}, scopes_{run, paths, places_}, depths_{run, paths} {
         list_.objects = run.object_count();
+        for (const allocation_context& each : run.contexts()) list_.bytes += each.bytes;
         list_.of_resource = run.is_of_resource();
         list_.sampling_period = sampling_period;
     }
@@ -134,6 +136,7 @@ public:
             if (a.figures.objects != b.figures.objects) return a.figures.objects > b.figures.objects;
             return a.contexts.front() < b.contexts.front();
         });
+        name_variables(list_, paths_);
         return std::move(list_);
     }
 
@@ -340,6 +343,35 @@ private:
         return std::nullopt;
     }
 
+    /// The function in which most of the objects die, though a few of its sites' objects live on.
+    std::optional<rare_escape> escape_of(const advice& each) const {
+        for (const auto& [function, contexts] : scopes_.escaping()) {
+            context_set both;
+            std::ranges::set_intersection(sorted(each.contexts), contexts, std::back_inserter(both));
+            if (2 * objects_in(both) < each.figures.objects) continue;
+            rare_escape found{.function = function, .objects = objects_in(contexts)};
+            std::map<std::uint32_t, std::uint64_t> by_site;
+            for (const std::uint32_t context : contexts) {
+                found.lived_on += run_.contexts()[context].escaped();
+                by_site[run_.contexts()[context].site] += run_.contexts()[context].escaped();
+            }
+            found.site = std::ranges::max_element(by_site, {}, [](const auto& of) { return of.second; })->first;
+            found.freed_at = freed_outside(function, contexts, found.site);
+            return found;
+        }
+        return std::nullopt;
+    }
+
+    /// The stack of the first free of an object of the site that is not in the function or its calls.
+    std::uint32_t freed_outside(std::uint32_t function, const context_set& contexts, std::uint32_t site) const {
+        const auto is_outside = [&](const history::freeing& each) {
+            return run_.contexts()[each.context].site == site && paths_.call_in(each.stack, function) == no_stack &&
+                   std::ranges::binary_search(contexts, each.context);
+        };
+        const auto found = std::ranges::find_if(run_.freeings(), is_outside);
+        return found == run_.freeings().end() ? no_stack : found->stack;
+    }
+
     static context_set sorted(context_set set) {
         std::ranges::sort(set);
         return set;
@@ -387,6 +419,7 @@ private:
         if (!each.of_scope) {
             each.function = scope_of_site(each);
             each.refused = refused_for(each);
+            if (!each.refused) each.escape = escape_of(each);
         }
         choose_sizes(each, run_);
     }
@@ -458,6 +491,9 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
                      std::uint64_t objects_of_run) {
     advice joined;
     joined.place.kind = place_kind::several;
+    if (std::ranges::all_of(members, [](const advice* each) { return may_be_pooled_class(*each); })) {
+        for (const advice* each : members) joined.classes.push_back(each->place.name);
+    }
     std::vector<std::uint32_t> groups(run.contexts().size(), no_group);
     for (const advice* each : members) {
         for (const std::uint32_t context : each->contexts) groups[context] = 0;

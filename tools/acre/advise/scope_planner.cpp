@@ -32,7 +32,21 @@ std::vector<advice> scope_planner::plan() {
         for (const std::uint32_t context : found->contexts) claimed_[context] = true;
         advices.push_back(std::move(*found));
     }
+    find_rare_escapes(advices);
     return advices;
+}
+
+/// They are of no candidate in that function. An arena that stands there leaves them out.
+void scope_planner::find_rare_escapes(std::vector<advice>& advices) {
+    for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+        const allocation_context& context = run_.contexts()[i];
+        if (claimed_[i] || !context.escapes_rarely() || context.usual_owner == 0) continue;
+        escaping_[paths_.nodes()[context.usual_owner].function].push_back(i);
+    }
+    for (advice& each : advices) {
+        if (const auto found = escaping_.find(each.function); found != escaping_.end())
+            add_blockers(each, found->second);
+    }
 }
 
 /// A pass through the run is expensive, so it answers the questions of the next candidates too, assuming that none of
@@ -236,11 +250,20 @@ advice scope_planner::make_advice(const candidate& from, context_set kept, const
     result.function = from.function;
     result.generations = generations;
     result.contexts = std::move(kept);
-    std::map<std::uint32_t, std::uint64_t> by_site;
-    for (const std::uint32_t context : evicted)
-        by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
-    for (const auto& [site, objects] : by_site) result.blockers.push_back({site, objects});
+    add_blockers(result, evicted);
     return result;
+}
+
+void scope_planner::add_blockers(advice& to, const context_set& set) const {
+    for (const std::uint32_t number : set) {
+        const allocation_context& context = run_.contexts()[number];
+        const auto known = std::ranges::find(to.blockers, context.site, &site_objects::site);
+        if (known == to.blockers.end()) {
+            to.blockers.push_back({context.site, context.objects});
+        } else {
+            known->objects += context.objects;
+        }
+    }
 }
 
 context_set scope_planner::unclaimed(const context_set& set) const {

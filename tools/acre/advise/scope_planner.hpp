@@ -23,6 +23,9 @@ public:
     std::vector<advice> plan();
     const std::vector<bool>& claimed() const noexcept { return claimed_; }
 
+    /// The contexts of which one object in many outlives the function in which the others die, by that function.
+    const std::map<std::uint32_t, context_set>& escaping() const noexcept { return escaping_; }
+
     /// The arenas that would have freed live objects, outermost first, each with the contexts that it would have
     /// served.
     const std::vector<std::pair<refused_arena, context_set>>& refused() const noexcept { return refused_; }
@@ -44,6 +47,7 @@ private:
     std::optional<generation_figures> without_survivors(const candidate& from, context_set& kept, context_set& evicted,
                                                         generation_figures found, double min_objects,
                                                         reset_passes& passes);
+    void find_rare_escapes(std::vector<advice>& advices);
     void refuse(const candidate& from, const context_set& set, const reset_passes& passes);
     std::size_t count_holding(const context_set& sorted, double share) const;
     std::size_t with_whole_unit(const context_set& sorted, std::size_t count) const;
@@ -53,6 +57,7 @@ private:
     std::optional<generation_figures> serves(const context_set& set, std::uint32_t function) const;
     advice make_advice(const candidate& from, context_set kept, const context_set& evicted,
                        const generation_figures& generations) const;
+    void add_blockers(advice& to, const context_set& set) const;
     context_set unclaimed(const context_set& set) const;
     std::uint64_t objects_in(const context_set& set) const;
     bool worth_a_look(const context_set& set) const;
@@ -62,6 +67,7 @@ private:
     const change_places& places_;
     std::vector<bool> claimed_;
     std::vector<std::pair<refused_arena, context_set>> refused_;
+    std::map<std::uint32_t, context_set> escaping_;
     std::map<generation_question, generation_figures> answers_;  // found so far
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "text/text.hpp"
 
@@ -64,6 +65,16 @@ std::string refusal_text(const refused_arena& refused, const call_paths& paths) 
         " No arena in {}: at {} of the {} through the place of its reset some of them were live, mostly of {}.",
         paths.functions()[refused.function].short_name, count_text(passes.occupied),
         plural(passes.count, "pass", "passes"), paths.site_text(refused.site));
+}
+
+std::string escape_text(const rare_escape& escape, const call_paths& paths) {
+    const std::string freed =
+        escape.freed_at == no_stack ? "never freed" : "freed by " + paths.path_text(escape.freed_at, 4);
+    return fmt::format(
+        " No arena in {}: of {} that are allocated in it or in its calls, {} lived on when it ended, most of them from "
+        "{}, {}.",
+        paths.functions()[escape.function].short_name, plural(escape.objects, "object", "objects"),
+        count_text(escape.lived_on), paths.site_text(escape.site), freed);
 }
 
 std::string sites_text(const std::vector<site_objects>& sites, const call_paths& paths) {
@@ -130,19 +141,24 @@ std::string reset_place_of(const advice& each, const std::string& function) {
 }
 
 /// The code of a class whose objects come from a pool.
-constexpr const char* class_code = R"(#include <acre/acre.hpp>
-#include <acre/adapt/pooled.hpp>
-struct {class_name} : acre::pooled<{class_name}> {{}};  // the class as it is, with this base; new and delete stay
-)";
+std::string code_of_classes(const std::vector<std::string>& names) {
+    std::string code = "#include <acre/acre.hpp>\n#include <acre/adapt/pooled.hpp>\n";
+    for (const std::string& each : names) {
+        const std::string name = variable_name(each);
+        code += fmt::format(
+            "struct {0} : acre::pooled<{0}> {{}};  // the class as it is, with this base; new and delete stay\n", name);
+    }
+    return code;
+}
 
 constexpr const char* class_caution =
     "Arrays, larger derived classes and std::make_shared do not use the pool. Objects that are deleted through a base "
     "class need its virtual destructor, as always.";
 
-/// A class that can be given operators new and delete of its own.
-bool is_pooled_class(const advice& each, const call_paths& paths) {
-    const bool is_pool = each.candidate == verdict::object_pool || each.candidate == verdict::concurrent_object_pool;
-    return each.place.kind == place_kind::type && is_pool && !is_in_c(each, paths);
+/// The classes that can be given operators new and delete of their own.
+std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths) {
+    if (is_in_c(each, paths)) return {};
+    return may_be_pooled_class(each) ? std::vector{each.place.name} : each.classes;
 }
 
 /// Fills the values that the texts of verdict.cpp name.
@@ -155,7 +171,6 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     const auto add = [&](const char* name, const std::string& value) { values.push_back(fmt::arg(name, value)); };
     add("function", function);
     add("subject", subject_of(each, paths));
-    add("class_name", variable_name(each.place.name));
     add("threads", count_text(figures.threads));
     // Of evidence.
     add("generations", generations_text(each));
@@ -170,7 +185,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("group_life", bytes_text(figures.group_life));
     add("life_ratio", fmt::format("{:.1f}", life_ratio));
     // Of code.
-    add("owner", variable_name(function));
+    add("owner", each.variable.empty() ? variable_name(function) : each.variable);
     add("storage", storage_of(each));
     add("arena_type", figures.threads > 1 ? "concurrent_arena" : "arena");
     add("pool_type", traits_of(each.candidate).name);
@@ -230,11 +245,20 @@ std::string replayed_text(const advice& each) {
 
 }  // namespace
 
+std::string way_text(const std::string& malloc_name) {
+    if (malloc_name == preload_saving::acre_heap) return "acre run";
+    if (malloc_name == preload_saving::acre_plan) return "acre run with its plan";
+    return "LD_PRELOAD of " + malloc_name;
+}
+
 std::string title_of(const advice& each, const call_paths& paths) {
     return title_of(each.decision, each, paths);
 }
 
 std::string title_of(verdict which, const advice& each, const call_paths& paths) {
+    if (which != verdict::leave && !each.classes.empty() && !is_in_c(each, paths)) {
+        return fmt::format("a pool for each of the classes {}", fmt::join(each.classes, ", "));
+    }
     return filled(traits_of(which).title, each, paths);
 }
 
@@ -281,7 +305,9 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
     return fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(each.figures), peak_text(each)) +
            filled(traits_of(each.candidate).evidence, each, paths) +
            (each.of_scope ? " " + resets_text(each.resets) : "") +
-           (each.refused ? refusal_text(*each.refused, paths) : "");
+           (each.refused  ? refusal_text(*each.refused, paths)
+            : each.escape ? escape_text(*each.escape, paths)
+                          : "");
 }
 
 std::string saving_of(const advice& each) {
@@ -302,12 +328,21 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         cautions.push_back(filled(traits.caution_for_threads, each, paths));
     }
     if (is_in_c(each, paths)) cautions.push_back(c_text(each, paths));
-    if (is_pooled_class(each, paths)) return {class_caution};
+    if (!pooled_classes_of(each, paths).empty()) return {class_caution};
     return cautions;
 }
 
+void name_variables(advice_list& list, const call_paths& paths) {
+    std::set<std::string> taken;
+    for (advice& each : list.advices) {
+        const std::string name = variable_name(paths.functions()[each.function].short_name);
+        each.variable = name;
+        for (int i = 2; !taken.insert(each.variable).second; ++i) each.variable = fmt::format("{}_{}", name, i);
+    }
+}
+
 std::string code_of(const advice& each, const call_paths& paths) {
-    if (is_pooled_class(each, paths)) return filled(class_code, each, paths);
+    if (const auto classes = pooled_classes_of(each, paths); !classes.empty()) return code_of_classes(classes);
     const verdict_traits& traits = traits_of(each.candidate);
     return filled(is_in_c(each, paths) ? traits.c_code : traits.code, each, paths);
 }

@@ -9,6 +9,9 @@
 
 namespace acre::tool {
 
+/// How a program gets another malloc, named as in preload_saving.
+std::string way_text(const std::string& malloc_name);
+
 /// The heading: "an arena, reset in request". Of the decision, or of another verdict.
 std::string title_of(const advice& each, const call_paths& paths);
 std::string title_of(verdict which, const advice& each, const call_paths& paths);
@@ -27,6 +30,10 @@ std::string saving_of(const advice& each);
 
 /// The conditions under which the advice is right.
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths);
+
+/// Gives each advice the name that its code's variables begin with: that of its function, and a number where an earlier
+/// advice has that name.
+void name_variables(advice_list& list, const call_paths& paths);
 
 /// The candidate's code to paste, complete but for the reader's type T; empty for `leave`.
 std::string code_of(const advice& each, const call_paths& paths);

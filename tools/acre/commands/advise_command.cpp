@@ -15,7 +15,6 @@
 #include "advise/plan.hpp"
 #include "command.hpp"
 #include "trace/error.hpp"
-#include "trace/event_relay.hpp"
 #include "try/advised_runs.hpp"
 
 namespace acre::tool {
@@ -36,8 +35,7 @@ struct advise_options {
 
 history read_history(trace_reader& reader, const call_paths& paths, const command_context& context) {
     const reading_progress bar{"reading", reader, context};
-    const auto read = [&](const auto& visit) { reader.for_each(visit); };
-    return {[&](const auto& visit) { event_relay::run(read, visit); }, paths};
+    return {reader, paths};
 }
 
 void measure(advice_list& list, const history& run, const call_paths& paths, const command_context& context) {

@@ -116,9 +116,15 @@ public:
 
     event_source events() {
         return [this](const std::function<void(const event&)>& visit) {
-            if (whole_) return reader_.for_each(visit);
+            small_numbers numbers;
+            const auto visit_numbered = [&](event e) {
+                numbers.renumber(e);
+                visit(e);
+            };
+            if (whole_) return reader_.for_each(visit_numbered);
             selected_events passing{selection_};
-            reader_.for_each([&](const event& e) { passing.pass(e, visit); }, [&](const mark& m) { passing.pass(m); });
+            reader_.for_each([&](const event& e) { passing.pass(e, visit_numbered); },
+                             [&](const mark& m) { passing.pass(m); });
         };
     }
 

@@ -56,6 +56,7 @@ void measure(made_plan& made, const plan_options& options, std::uint64_t cpu_nan
              const command_context& context) {
     progress_bar bar{"running the program", !context.quiet};
     const auto losses = keep_what_saves(made.plan, {.name = plan_name(options),
+                                                    .trace = options.file,
                                                     .allocations = made.allocations,
                                                     .recorded_cpu_nanoseconds = cpu_nanoseconds,
                                                     .seconds = parse_seconds(options.budget).value(),

@@ -49,8 +49,19 @@ struct report_options {
     bool no_fit = false;
 };
 
-/// Makes the report of one trace. Drawing and fitting run in parallel. Beside measurements only the plays for pinned
-/// pages run, of which nothing is timed.
+/// Measuring may replace several advices about sites by one for all of them, so the lanes look for their scopes again.
+void find_advices(lane_list& generations, const std::vector<advice>& when_drawn, const std::vector<advice>& now) {
+    for (named_lane& each : generations.lanes) {
+        const auto is_same = [&](const advice& other) {
+            return other.of_scope && other.function == when_drawn[each.advice].function;
+        };
+        each.advice = static_cast<std::size_t>(std::ranges::find_if(now, is_same) - now.begin());
+    }
+    std::erase_if(generations.lanes, [&](const named_lane& each) { return each.advice == now.size(); });
+}
+
+/// Makes the report of one trace. Beside measurements only the plays for pinned pages and the drawing run, of which
+/// nothing is timed.
 class reporter {
 public:
     reporter(const report_options& options, const command_context& context)
@@ -64,37 +75,49 @@ public:
             return history{[&](const auto& visit) { event_relay::run(read, visit); }, paths_};
         });
         parts_.info = info_json(reader_, paths_, summary, sites_shown);
-        std::future<std::optional<pinned_memory>> pinned;
+        pinned_study pinned;
         if (is_to_measure(summary)) {
             pinned = std::async(beside, [&] { return study_pinned_pages(run, paths_, reader_.header().allocator); });
         }
         advice_list list = plan(run);
         for (const unnamed_module& each : list.unnamed) parts_.info["notes"].push_back(unnamed_text(each));
-        if (is_to_measure(summary)) measure(list, run, summary);
-        if (pinned.valid()) list.pinned = pinned.get();
+        const bool draws_beside = run.slots() <= max_live_for_two;
         const run_picture picture =
-            run.slots() <= max_live_for_two ? fit_and_draw(list, run, summary) : fit_then_draw(list, run, summary);
+            draws_beside ? study_and_draw(list, run, summary, pinned) : study_then_draw(list, run, summary, pinned);
         parts_.advice = advice_json(list, paths_, reader_.header());
         write(page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         return report_missing(reader_);
     }
 
 private:
-    run_picture fit_and_draw(const advice_list& list, const history& run, const trace_summary& summary) {
-        std::future<void> fitting = std::async(beside, [&] { fit_sizes(list, run); });
-        run_picture picture = draw(list, run, summary);
-        fitting.get();
+    using pinned_study = std::future<std::optional<pinned_memory>>;
+
+    run_picture study_and_draw(advice_list& list, const history& run, const trace_summary& summary,
+                               pinned_study& pinned) {
+        const std::vector<advice> when_drawn = list.advices;
+        std::future<run_picture> drawing = std::async(beside, [&] {
+            if (pinned.valid()) pinned.wait();
+            return draw(when_drawn, run, summary);
+        });
+        if (is_to_measure(summary)) measure(list, run, summary);
+        fit_sizes(list, run);
+        run_picture picture = drawing.get();
+        find_advices(picture.generations, when_drawn, list.advices);
+        if (pinned.valid()) list.pinned = pinned.get();
         return picture;
     }
 
-    run_picture fit_then_draw(const advice_list& list, history& run, const trace_summary& summary) {
+    /// For very many live objects: draws when the memory of the events is free again.
+    run_picture study_then_draw(advice_list& list, history& run, const trace_summary& summary, pinned_study& pinned) {
+        if (is_to_measure(summary)) measure(list, run, summary);
+        if (pinned.valid()) list.pinned = pinned.get();
         fit_sizes(list, run);
         run.forget_events();
-        return draw(list, run, summary);
+        return pass("drawing", [&] { return draw(list.advices, run, summary); });
     }
 
-    run_picture draw(const advice_list& list, const history& run, const trace_summary& summary) {
-        return pass("drawing", [&] { return draw_run(reader_, paths_, recorded_peak(summary), run, list.advices); });
+    run_picture draw(const std::vector<advice>& advices, const history& run, const trace_summary& summary) {
+        return draw_run(reader_, paths_, recorded_peak(summary), run, advices);
     }
 
     /// The summary of a sample is scaled to the whole run; this is the sample's own peak.

@@ -25,7 +25,7 @@ int run(const run_options& options, const command_context& context) {
     const std::filesystem::path program = find_program_to_preload(context.rest.front(), "run");
     std::optional<handed_plan> plan;
     if (!options.plan.empty()) {
-        plan.emplace(read_plan(options.plan), options.plan, program);
+        plan.emplace(read_plan(options.plan), options.plan, program, handed_plan::part::launched);
         for (const std::string& each : plan->losses()) remark(context, each);
         const auto [name, value] = plan->variable();
         ::setenv(name.c_str(), value.c_str(), 1);

@@ -51,9 +51,15 @@ void check_together(const try_options& options) {
         throw usage_error{"--sites measures the groups of a plan: name one by --plan, or a trace to make it of"};
 }
 
-/// The plan to try, with its file's name; nothing if there is none.
-std::optional<std::pair<site_plan, std::string>> plan_of(const try_options& options, const command_context& context) {
-    if (!options.plan.empty()) return std::pair{read_plan(options.plan), options.plan};
+struct chosen_plan {
+    site_plan plan;
+    std::string name;             // of its file
+    int status = status_success;  // status_incomplete: of a trace that was cut off
+};
+
+/// The plan to try; nothing if there is none.
+std::optional<chosen_plan> plan_of(const try_options& options, const command_context& context) {
+    if (!options.plan.empty()) return chosen_plan{read_plan(options.plan), options.plan};
     if (options.trace.empty() || (!options.sites && !options.with.empty())) return {};
     trace_reader reader{options.trace};
     const call_paths paths{reader.tables()};
@@ -61,7 +67,8 @@ std::optional<std::pair<site_plan, std::string>> plan_of(const try_options& opti
         const reading_progress bar{"planning", reader, context};
         site_plan plan = make_plan(reader, paths, plan_choice::advice).plan;
         if (groups_of(plan).empty()) throw tool_error{"the advice for '" + options.trace + "' is to plan no site"};
-        return std::pair{std::move(plan), std::filesystem::path{options.trace}.replace_extension(".plan").string()};
+        return chosen_plan{std::move(plan), std::filesystem::path{options.trace}.replace_extension(".plan").string(),
+                           report_missing(reader)};
     } catch (const tool_error&) {
         if (options.sites) throw;
         return {};  // the mallocs can be tried without it
@@ -70,15 +77,21 @@ std::optional<std::pair<site_plan, std::string>> plan_of(const try_options& opti
 
 /// Adds the ways with a plan. Returns notes for the report.
 std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& program, const try_options& options,
-                                   const command_context& context) {
-    const auto plan = plan_of(options, context);
+                                   const std::optional<chosen_plan>& plan, const command_context& context) {
     if (!plan) return {};
-    for (const std::string& each : ways.add_plan(program, plan->first, plan->second)) remark(context, each);
+    try {
+        for (const std::string& each : ways.add_plan(program, plan->plan, plan->name)) remark(context, each);
+    } catch (const plan_of_another_program&) {
+        if (!options.plan.empty()) throw;
+        if (options.sites) throw recording_of_another_program(options.trace, program);
+        const tool_error error = recording_of_another_program(options.trace, program);
+        return {std::string{"It ran without a plan: "} + error.what() + "."};
+    }
     std::vector<std::string> notes;
     if (options.plan.empty())
-        notes.push_back("The plan is that of 'acre plan " + options.trace + " -o " + plan->second + "'.");
+        notes.push_back("The plan is that of 'acre plan " + options.trace + " -o " + plan->name + "'.");
     if (!options.sites) return notes;
-    if (const std::size_t left_out = ways.add_groups(program, plan->first, plan->second)) {
+    if (const std::size_t left_out = ways.add_groups(program, plan->plan, plan->name)) {
         notes.push_back(fmt::format("{} with fewer allocations {} not measured alone.",
                                     plural(left_out, "group", "groups"), left_out == 1 ? "is" : "are"));
     }
@@ -101,7 +114,8 @@ int run_try(const try_options& options, const command_context& context) {
     // With --sites the question is what each group brings: the other mallocs only where they are named.
     const bool only_acre = options.sites && options.with.empty();
     way_list ways{program, only_acre ? std::vector<std::string>{std::string{acre_way}} : options.with};
-    const std::vector<std::string> notes = add_plans(ways, program, options, context);
+    const std::optional<chosen_plan> plan = plan_of(options, context);
+    const std::vector<std::string> notes = add_plans(ways, program, options, plan, context);
     if (ways.ways().size() == 1) {
         throw tool_error{
             "there is no other malloc here to try: install one (libmimalloc2.0, libjemalloc2, libtcmalloc-minimal4), "
@@ -122,7 +136,8 @@ int run_try(const try_options& options, const command_context& context) {
     result.notes = notes;
     print(options.json ? text_of(try_json(result, command)) : try_text(result, command));
     if (page) write_page(*page, try_page(result, command), options.report, context);
-    return status_success;
+    if (!has_comparison(result)) return status_failure;
+    return plan ? plan->status : status_success;
 }
 
 }  // namespace
@@ -142,7 +157,9 @@ void add_try_command(command_line& line, const command_context& context) {
     command.flag("--sites", options->sites,
                  "Also measure each of the plan's largest groups of sites alone; with a trace the plan is made of it");
     command.file("--report", options->report, "Also write the figures and a picture of them as an HTML page");
-    command.text("--budget", options->budget, "TIME", "How long it may take, in s, m or h, as in 5m")
+    command
+        .text("--budget", options->budget, "TIME",
+              "How long it may take, in s, m or h, as in 5m; the first round takes place in any case")
         .check(refusal_of_time)
         .shows_default();
     command.file("--stdin", options->input, "The file that each run reads from standard input; without it nothing");
@@ -161,7 +178,10 @@ void add_try_command(command_line& line, const command_context& context) {
         "  acre try --check 'grep -q finished' -- ./server --benchmark\n"
         "  acre try --plan app.plan -- ./app input.txt\n"
         "  acre try app.acre\n"
-        "  acre try --sites --report app.html app.acre");
+        "  acre try --sites --report app.html app.acre\n\n"
+        "Exit status 1: nothing could be compared with the program as it is; 3: the trace was cut off, and the plan "
+        "is\n"
+        "about its complete part.");
     command.runs([&, options] { return run_try(*options, context); });
 }
 

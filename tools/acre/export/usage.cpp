@@ -19,7 +19,7 @@ void usage_table::allocate(const event& e, std::uint32_t key) {
         by_key_.resize(key + std::size_t{1});
         is_touched_.resize(by_key_.size());
     }
-    lives_.insert(e.object, {e.size, e.time, key, e.thread});
+    lives_.insert(e.place, {e.size, e.time, key, e.thread});
     end_time_ = std::max(end_time_, e.time);
     usage& used = by_key_[key];
     used.allocated.add(e.size);
@@ -35,7 +35,7 @@ void usage_table::allocate(const event& e, std::uint32_t key) {
 
 usage_table::life usage_table::release(const event& e) {
     life gone;
-    lives_.take(e.object, gone);
+    lives_.take(e.place, gone);
     end_time_ = std::max(end_time_, e.time);
     usage& used = by_key_[gone.key];
     used.live.remove(gone.size);

@@ -59,7 +59,7 @@ private:
     void take_peak(std::uint64_t time);
 
     std::vector<usage> by_key_;
-    live_table<life> lives_;
+    live_array<life> lives_;
     tally all_;   // allocated
     tally live_;  // now
     std::uint64_t peak_bytes_ = 0;

@@ -141,7 +141,7 @@ private:
     census result_;
     std::vector<size_use> sizes_;  // by bytes
     std::vector<bool> allocates_;  // by thread
-    live_table<live_object> live_;
+    live_array<live_object> live_;
     std::uint64_t live_bytes_ = 0;
     std::uint64_t live_granules_ = 0;
     arena_model all_;

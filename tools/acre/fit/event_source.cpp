@@ -1,5 +1,7 @@
 #include "event_source.hpp"
 
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -8,75 +10,57 @@
 
 namespace acre::tool {
 
-class kept_events::slots {
-public:
-    std::uint32_t take() {
-        if (free_.empty()) return made_++;
-        const std::uint32_t slot = free_.back();
-        free_.pop_back();
-        return slot;
-    }
-    void give_back(std::uint32_t slot) { free_.push_back(slot); }
-
-private:
-    std::vector<std::uint32_t> free_;
-    std::uint32_t made_ = 0;
-};
-
 kept_events::kept_events(const event_source& from, std::size_t memory) : events_{memory} {
-    slots free_slots;
-    live_table<std::uint32_t> living;
+    free_places places;
+    live_array<std::uint32_t> living;
     from([&](const event& e) {
         const bool by_realloc = e.op == operation::realloc;
         if (e.allocates) {
             require_possible(e);
-            living.insert(e.object, free_slots.take());
+            living.insert(e.object, places.take());
             events_.push({.size = e.size & ((std::uint64_t{1} << 48) - 1),
                           .alignment_log2 = e.alignment_log2,
                           .allocates = true,
                           .by_realloc = by_realloc,
                           .thread = e.thread,
-                          .stack_or_slot = e.stack});
+                          .stack_or_place = e.stack});
             return;
         }
-        std::uint32_t slot = 0;
-        if (!living.take(e.object, slot)) return;
-        free_slots.give_back(slot);
-        events_.push({.by_realloc = by_realloc, .thread = e.thread, .stack_or_slot = slot});
+        std::uint32_t place = 0;
+        if (!living.take(e.object, place)) return;
+        places.give_back(place);
+        events_.push({.by_realloc = by_realloc, .thread = e.thread, .stack_or_place = place});
     });
 }
 
 event_source kept_events::source(std::function<void(double)> tell) const {
-    return [this, tell = std::move(tell)](const std::function<void(const event&)>& visit) {
+    return [this, tell = std::move(tell),
+            one_at_a_time = std::make_shared<std::mutex>()](const std::function<void(const event&)>& visit) {
         constexpr std::uint64_t events_between_tellings = 65'536;
-        struct living_object {
-            std::uint64_t number = 0;
-            std::uint64_t size = 0;
-        };
-        std::vector<living_object> living;  // by slot
-        slots free_slots;
-        std::uint64_t objects = 0;
+        std::vector<std::uint64_t> sizes;  // by place
+        free_places places;
+        small_numbers numbers;
         std::uint64_t visited = 0;
         events_.for_each([&](const kept_event& kept) {
             event e;
             e.thread = kept.thread;
             e.allocates = kept.allocates;
             if (e.allocates) {
-                const std::uint32_t slot = free_slots.take();
-                if (slot == living.size()) living.emplace_back();
-                living[slot] = {objects++, kept.size};
-                e.stack = kept.stack_or_slot;
+                e.place = places.take();
+                if (e.place == sizes.size()) sizes.emplace_back();
+                sizes[e.place] = kept.size;
+                e.stack = kept.stack_or_place;
                 e.alignment_log2 = static_cast<std::uint8_t>(kept.alignment_log2);
                 e.op = kept.by_realloc ? operation::realloc : operation::malloc;
-                e.object = living[slot].number;
-                e.size = living[slot].size;
             } else {
-                free_slots.give_back(kept.stack_or_slot);
+                e.place = kept.stack_or_place;
+                places.give_back(e.place);
                 e.op = kept.by_realloc ? operation::realloc : operation::free;
-                e.object = living[kept.stack_or_slot].number;
-                e.size = living[kept.stack_or_slot].size;
             }
+            e.size = sizes[e.place];
+            numbers.renumber(e);
             if (tell && visited++ % events_between_tellings == 0) {
+                const std::lock_guard guard{*one_at_a_time};
                 tell(static_cast<double>(visited) / static_cast<double>(events_.size()));
             }
             visit(e);

@@ -66,7 +66,7 @@ private:
 
     void charge() {
         charged_ = true;
-        live_.for_each([&](std::uint64_t, const live_object& each) {
+        live_.for_each([&](std::size_t, const live_object& each) {
             sites_[each.site].arenas += 1.0 / model_.live_in(model_.arena_of(each.at));
         });
     }
@@ -74,7 +74,7 @@ private:
     multi_arena_model model_;
     std::uint64_t max_taken_;
     const site_of_stack& site_;
-    live_table<live_object> live_;
+    live_array<live_object> live_;
     std::unordered_map<std::uint32_t, site_blame> sites_;
     bool charged_ = false;
 };

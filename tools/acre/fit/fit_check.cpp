@@ -66,7 +66,7 @@ private:
 
     Resource& resource_;
     bool resets_;
-    live_table<live_object> live_;
+    live_array<live_object> live_;
     bool failed_ = false;
 };
 

@@ -5,11 +5,12 @@
 #include <acre/core/alignment.hpp>
 #include <algorithm>
 #include <bit>
+#include <future>
+#include <iterator>
 #include <type_traits>
 
 #include "concurrent_multi_arena_model.hpp"
 #include "multi_arena_model.hpp"
-#include "trace/live_table.hpp"
 
 namespace acre::tool {
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t memory_for_positions = std::uint64_t{256} << 20;
 constexpr std::uint32_t highest_rank = 0xffff'ffff;
+constexpr std::uint64_t objects_for_two = 50'000;  // threads
 
 /// Several trials in one pass over the events.
 template <typename Model>
@@ -33,14 +35,18 @@ public:
     }
 
     void allocate(const event& e) {
-        const std::uint32_t slot = take_slot();
-        live_.insert(e.object, slot);
+        const auto number = static_cast<std::size_t>(e.object);
+        if (number >= objects_.size()) {
+            objects_.resize(number + 1);
+            positions_.resize((number + 1) * models_.size());
+        }
         const std::uint32_t granules = granules_of(e.size);
         const std::uint32_t alignment = granules_of(alignment_of(e));
-        objects_[slot] = {granules, rank_ ? rank_(e) : highest_rank};
-        std::uint32_t* const positions = positions_of(slot);
+        const std::uint32_t rank = rank_ ? rank_(e) : highest_rank;
+        objects_[number] = {granules, rank};
+        std::uint32_t* const positions = positions_of(number);
         for (std::size_t i = 0; i < models_.size(); ++i) {
-            if (trials_[i].left_out > objects_[slot].rank) continue;
+            if (trials_[i].left_out > rank) continue;
             if constexpr (std::is_same_v<Model, multi_arena_model>) {
                 positions[i] = models_[i].allocate(granules, alignment);
             } else {
@@ -50,19 +56,17 @@ public:
     }
 
     void release(std::uint64_t object, std::uint32_t thread) {
-        std::uint32_t slot = 0;
-        if (!live_.take(object, slot)) return;
-        const std::uint32_t granules = objects_[slot].granules;
-        const std::uint32_t* const positions = positions_of(slot);
+        const auto number = static_cast<std::size_t>(object);
+        const object_shape gone = objects_[number];
+        const std::uint32_t* const positions = positions_of(number);
         for (std::size_t i = 0; i < models_.size(); ++i) {
-            if (trials_[i].left_out > objects_[slot].rank) continue;
+            if (trials_[i].left_out > gone.rank) continue;
             if constexpr (std::is_same_v<Model, multi_arena_model>) {
-                models_[i].release(positions[i], granules);
+                models_[i].release(positions[i], gone.granules);
             } else {
-                models_[i].release(positions[i], granules, thread);
+                models_[i].release(positions[i], gone.granules, thread);
             }
         }
-        free_slots_.push_back(slot);
     }
 
     void reallocate(const event& acquired, std::uint64_t released) {
@@ -70,10 +74,13 @@ public:
         release(released, acquired.thread);
     }
 
-    void append_to(std::vector<arenas_needed>& results) const {
+    std::vector<arenas_needed> results() const {
+        std::vector<arenas_needed> found;
+        found.reserve(models_.size());
         for (const Model& each : models_) {
-            results.push_back(each.gave_up() ? arenas_needed{} : arenas_needed{each.arenas()});
+            found.push_back(each.gave_up() ? arenas_needed{} : arenas_needed{each.arenas()});
         }
+        return found;
     }
 
 private:
@@ -82,27 +89,37 @@ private:
         std::uint32_t rank = 0;
     };
 
-    std::uint32_t take_slot() {
-        if (free_slots_.empty()) {
-            objects_.emplace_back();
-            positions_.resize(positions_.size() + models_.size());
-            return static_cast<std::uint32_t>(objects_.size() - 1);
-        }
-        const std::uint32_t slot = free_slots_.back();
-        free_slots_.pop_back();
-        return slot;
-    }
-
-    std::uint32_t* positions_of(std::uint32_t slot) noexcept { return positions_.data() + slot * models_.size(); }
+    std::uint32_t* positions_of(std::size_t number) noexcept { return positions_.data() + number * models_.size(); }
 
     std::span<const multi_arena_trial> trials_;
     const object_rank& rank_;
     std::vector<Model> models_;
-    live_table<std::uint32_t> live_;        // slots
-    std::vector<std::uint32_t> positions_;  // by slot and model
-    std::vector<object_shape> objects_;     // by slot
-    std::vector<std::uint32_t> free_slots_;
+    std::vector<std::uint32_t> positions_;  // by the object's number and model
+    std::vector<object_shape> objects_;     // by number
 };
+
+template <typename Model>
+std::vector<arenas_needed> try_in_one_pass(const event_source& source, std::span<const multi_arena_trial> trials,
+                                           const object_rank& rank) {
+    trial_pass<Model> pass{trials, rank};
+    play(source, pass);
+    return pass.results();
+}
+
+/// In two threads where that is worth it; in this one where the system refuses another.
+template <typename Model>
+std::vector<arenas_needed> try_at_once(const event_source& source, const census& of,
+                                       std::span<const multi_arena_trial> trials, const object_rank& rank) {
+    if (trials.size() < 2 || of.objects < objects_for_two) return try_in_one_pass<Model>(source, trials, rank);
+    const std::size_t half = trials.size() / 2;
+    std::future<std::vector<arenas_needed>> first = std::async(std::launch::async | std::launch::deferred, [&] {
+        return try_in_one_pass<Model>(source, trials.first(half), rank);
+    });
+    const std::vector<arenas_needed> second = try_in_one_pass<Model>(source, trials.subspan(half), rank);
+    std::vector<arenas_needed> results = first.get();
+    results.insert(results.end(), second.begin(), second.end());
+    return results;
+}
 
 template <typename Model>
 std::vector<arenas_needed> try_in_batches(const event_source& source, const census& of,
@@ -112,9 +129,7 @@ std::vector<arenas_needed> try_in_batches(const event_source& source, const cens
     std::vector<arenas_needed> results;
     while (!trials.empty()) {
         const auto batch = trials.first(std::min(at_once, trials.size()));
-        trial_pass<Model> pass{batch, rank};
-        play(source, pass);
-        pass.append_to(results);
+        std::ranges::copy(try_at_once<Model>(source, of, batch, rank), std::back_inserter(results));
         trials = trials.subspan(batch.size());
     }
     return results;

@@ -103,7 +103,7 @@ private:
     void allocate(const event& e) {
         const std::uint32_t number = paths_.site(e.stack);
         site_summary& site = summary_.sites[number];
-        live_.insert(e.object, {e.time, number, e.thread});
+        live_.insert(e.place, {e.time, number, e.thread});
         if (e.op == operation::realloc) ++summary_.reallocs;
         summary_.allocated.add(e.size);
         summary_.sizes[static_cast<std::size_t>(std::bit_width(e.size))].add(e.size);
@@ -119,7 +119,7 @@ private:
 
     void release(const event& e) {
         live_object gone;
-        if (!live_.take(e.object, gone)) return;
+        if (!live_.take(e.place, gone)) return;
         const std::uint64_t lifetime = e.time > gone.time ? e.time - gone.time : 0;
         ++summary_.frees;
         if (e.thread != gone.thread) ++summary_.freed_by_other_thread;
@@ -132,7 +132,7 @@ private:
 
     const call_paths& paths_;
     trace_summary summary_;
-    live_table<live_object> live_;
+    live_array<live_object> live_;
     std::vector<std::uint64_t> live_bytes_;  // by site
     std::vector<tally> freed_;               // by site
     std::uint64_t all_live_bytes_ = 0;
@@ -164,11 +164,11 @@ void scope_summariser::add(const event& e) {
         run& innermost = open->second.back();
         innermost.allocated.add(e.size);
         innermost.live.add(e.size);
-        live_.insert(e.object, {e.size, e.thread});
+        live_.insert(e.place, {e.size, e.thread});
         return;
     }
     live_object gone;
-    if (!live_.take(e.object, gone)) return;
+    if (!live_.take(e.place, gone)) return;
     const auto open = open_.find(gone.thread);
     if (open == open_.end()) return;
     if (run* of = run_of(open->second, e.object); of != nullptr) of->live.remove(gone.size);

@@ -116,7 +116,7 @@ private:
     std::unordered_map<std::uint32_t, std::vector<run>> open_;     // by thread, innermost last
     std::unordered_map<std::uint64_t, std::uint64_t> open_names_;  // nesting of each thread in each name
     std::unordered_set<std::uint64_t> threads_;                    // pairs of thread and name
-    live_table<live_object> live_;
+    live_array<live_object> live_;
     std::uint64_t objects_ = 0;
 };
 

@@ -117,9 +117,9 @@ private:
 struct module_check {
     site_plan plan;
     std::size_t routed_modules = 0;
-    std::size_t at_start = 0;  // of them those that the system loads when the program starts, without the
-                               // run-time libraries, which all programs share
-    std::size_t lost = 0;      // of them those without a site left
+    std::size_t own_modules = 0;  // of them those that are no run-time libraries, which all programs share
+    std::size_t at_start = 0;     // of the program's own those that the system loads when it starts
+    std::size_t lost = 0;         // of the program's own those without a site left
     std::vector<std::string> losses{};
 };
 
@@ -145,8 +145,8 @@ void find_sites_again(module_check& check, std::size_t module, const start_files
     const std::string lost = fmt::format("{} in it {} not planned", plural(sites - found, "site", "sites"),
                                          sites - found == 1 ? "is" : "are");
     if (found == 0) {
-        ++check.lost;
-        check.losses.push_back(fmt::format("'{}' is not the file that was recorded: {}", of.path, lost));
+        if (!is_runtime_library(of.path)) ++check.lost;
+        check.losses.push_back(fmt::format("'{}' is not the file that was recorded: {}", file.string(), lost));
         return;
     }
     of.build_id = build_id;
@@ -167,6 +167,7 @@ module_check check_modules(const site_plan& plan, const std::filesystem::path& p
             }))
             continue;
         ++result.routed_modules;
+        if (!is_runtime_library(module.path)) ++result.own_modules;
         if (files.build_ids.contains(module.build_id)) {
             if (!is_runtime_library(module.path)) ++result.at_start;
         } else if (files.by_name.contains(std::filesystem::path{module.path}.filename()) ||
@@ -279,6 +280,12 @@ int out_of_the_way(int descriptor) {
 
 }  // namespace
 
+tool_error recording_of_another_program(const std::string& trace, const std::filesystem::path& program) {
+    return tool_error{
+        fmt::format("'{}' was recorded of another program than '{}', or of another build of it: record it again", trace,
+                    program.string())};
+}
+
 handed_plan::handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program,
                          part of) {
     module_check check = check_modules(plan, program);
@@ -290,13 +297,19 @@ handed_plan::handed_plan(const site_plan& plan, const std::string& name, const s
     // run-time libraries.
     const bool is_recorded_command =
         !plan.command.empty() && std::filesystem::path{plan.command.front()}.filename() == program.filename();
-    if (of == part::whole && check.routed_modules != 0 && check.at_start == 0 &&
-        (!is_recorded_command || check.lost == check.routed_modules)) {
-        throw tool_error{fmt::format(
+    const bool is_for_others = of != part::group && check.routed_modules != 0 && check.at_start == 0;
+    const bool may_start_them = is_recorded_command || of == part::launched;
+    const bool is_lost = check.own_modules != 0 && check.lost == check.own_modules;
+    if (is_for_others && (!may_start_them || is_lost)) {
+        throw plan_of_another_program{fmt::format(
             "cannot use the plan '{}': it is of another program, or of another build: no file of it is part of '{}'",
             name, program.string())};
     }
     losses_ = std::move(check.losses);
+    if (is_for_others && !is_recorded_command) {
+        losses_.push_back(fmt::format(
+            "no file of the plan is part of '{}': it serves the programs that this one starts", program.string()));
+    }
     is_needed_ = check.plan.leaves_to_malloc_below || !groups_of(check.plan).empty();
     const std::string table = table_writer{check.plan}.text(check.plan);
     const int made = ::memfd_create("acre-plan", 0);

@@ -1,6 +1,7 @@
 // A plan on its way to libacre-plan.so: checked against the program, and compiled into a table.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "site_plan.hpp"
+#include "trace/error.hpp"
 
 namespace acre::tool {
 
@@ -15,13 +17,22 @@ namespace acre::tool {
 inline constexpr std::string_view run_library = "libacre-malloc.so";
 inline constexpr std::string_view plan_library = "libacre-plan.so";
 
+/// No file of the program is one that the plan was made for.
+class plan_of_another_program : public tool_error {
+    using tool_error::tool_error;
+};
+
+/// The same for a plan that was made just now, of a recording: its user does not know of a plan's file.
+tool_error recording_of_another_program(const std::string& trace, const std::filesystem::path& program);
+
 /// The table is in a file without a name, which the program and those that it starts inherit while this object lives.
 class handed_plan {
 public:
-    enum class part : bool { whole, group };
+    /// A plan as a whole; the same where the program may only start the one that was recorded; a group of it.
+    enum class part : std::uint8_t { whole, launched, group };
 
-    /// Throws tool_error if no file of the program is the one that was recorded; not for a group of a plan that was
-    /// checked as a whole. `name` is that of the plan.
+    /// Throws plan_of_another_program if no file of the program is the one that was recorded; not for a launched one
+    /// whose files are as they were, nor for a group of a plan that was checked as a whole. `name` is that of the plan.
     handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program,
                 part of = part::whole);
     ~handed_plan();

@@ -53,6 +53,7 @@ public:
         for (const json& each : list_of(whole, "modules"))
             plan.modules.push_back({text_of(each, "path"), build_id_of(each)});
         for (const json& each : list_of(whole, "sites")) plan.sites.push_back(site_of(each, plan));
+        check_sites(plan);
         check_limits(plan);
         return plan;
     }
@@ -88,9 +89,13 @@ private:
         const std::string text = text_of(object, key);
         std::uint64_t value = 0;
         const char* const end = text.data() + text.size();
-        if (!text.starts_with("0x") || std::from_chars(text.data() + 2, end, value, 16).ptr != end || text.size() < 3)
-            refuse(fmt::format("'{}' is not an offset as \"0x12ab\": '{}'", key, printable(text)));
+        if (!text.starts_with("0x") || text.size() < 3) refuse_offset(key, text);
+        const auto [ended, error] = std::from_chars(text.data() + 2, end, value, 16);
+        if (ended != end || error != std::errc{}) refuse_offset(key, text);
         return value;
+    }
+    [[noreturn]] void refuse_offset(const char* key, const std::string& text) const {
+        refuse(fmt::format("'{}' is not an offset as \"0x12ab\": '{}'", key, printable(text)));
     }
     std::string build_id_of(const json& object) const {
         std::string id = text_of(object, "build_id");
@@ -157,6 +162,24 @@ private:
         }
         site.policy = known->first;
         return site;
+    }
+
+    /// Of two entries for a site only one would have an effect.
+    void check_sites(const site_plan& plan) const {
+        using address = std::tuple<std::size_t, std::uint64_t, std::uint64_t>;
+        std::map<std::vector<address>, const planned_site*> known;
+        for (const planned_site& each : plan.sites) {
+            std::vector<address> path{{each.module, each.offset, 0}};
+            for (const planned_caller& caller : each.callers)
+                path.emplace_back(caller.module, caller.offset, caller.frame_bytes);
+            const planned_site& first = *known.try_emplace(std::move(path), &each).first->second;
+            if (first.policy == each.policy && first.group == each.group) continue;
+            refuse(fmt::format(
+                "it has two entries for the site {:#x} of '{}' ({}), {} in group '{}' and {} in group '{}': "
+                "keep one",
+                each.offset, printable(plan.modules[each.module].path), printable(each.place), name_of(first.policy),
+                printable(first.group), name_of(each.policy), printable(each.group)));
+        }
     }
 
     void check_limits(const site_plan& plan) const {

@@ -1,10 +1,12 @@
 #include "preloadable_library.hpp"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -107,6 +109,11 @@ preloadable_library::preloadable_library(std::string_view verb, const fs::path& 
     std::error_code error;
     if (!fs::exists(path_, error)) {
         throw tool_error{"cannot " + std::string{verb} + ": the library '" + path_.string() + "' is missing"};
+    }
+    if (const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC); file < 0) {
+        throw tool_error{"cannot " + std::string{verb} + ": cannot open '" + path_.string() + "': " + reason_of(errno)};
+    } else {
+        ::close(file);
     }
     if (!is_preloadable(path_)) {
         throw tool_error{"cannot " + std::string{verb} + ": '" + path_.string() +

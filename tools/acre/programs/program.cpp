@@ -316,7 +316,8 @@ std::string linked_malloc(const fs::path& program) {
     const fs::path path = executed_file(program);
     std::string found;
     for (const std::string& library : needed_libraries(path)) {
-        for (const std::string_view known : {"jemalloc", "mimalloc", "tcmalloc", "snmalloc", "tbbmalloc"}) {
+        for (const std::string_view known :
+             {"jemalloc", "mimalloc", "tcmalloc", "snmalloc", "tbbmalloc", "acre-malloc"}) {
             if (library.find(known) != std::string::npos) found = known;
         }
     }

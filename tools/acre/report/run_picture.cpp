@@ -30,7 +30,7 @@ public:
     }
 
     run_picture finish(const trace_tables& tables) {
-        live_.for_each([&](std::uint64_t, const live_object& object) {
+        live_.for_each([&](std::size_t, const live_object& object) {
             picture_.never_freed.add(object.size);
             flames_.lose(paths_.node(object.stack), object.size, end_ - object.time);
         });
@@ -57,7 +57,7 @@ private:
     void allocate(const event& e) {
         bytes_ += e.size;
         allocations_ = e.object + 1;
-        live_.insert(e.object, {e.size, e.time, bytes_, e.stack, e.thread});
+        live_.insert(e.place, {e.size, e.time, bytes_, e.stack, e.thread});
         thread(e.thread).allocated.add(e.size);
         picture_.sizes.add(e.size, e.size);
         timeline_.allocate(e.time, e.size);
@@ -70,7 +70,7 @@ private:
 
     void release(const event& e) {
         live_object gone;
-        if (!live_.take(e.object, gone)) return;
+        if (!live_.take(e.place, gone)) return;
         const std::uint64_t lifetime = e.time > gone.time ? e.time - gone.time : 0;
         thread_figures& freeing = thread(e.thread);
         ++freeing.frees;
@@ -99,7 +99,7 @@ private:
     flame_graph flames_;
     generation_bands generations_;
     scope_bands scopes_;
-    live_table<live_object> live_;
+    live_array<live_object> live_;
     std::uint64_t allocations_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t end_ = 0;

@@ -67,13 +67,17 @@ public:
                 of_thread.older_of_site, of_stack.newer_of_site, of_stack.older_of_site};
     }
 
-    /// To be called with each event; sets the size of a free. False if a free's object is not live.
+    /// To be called with each event; sets its place, and the size of a free. False if a free's object is not live.
     bool pass(event& e, const situation& here)
         requires std::same_as<Objects, live_objects>
     {
         if (e.allocates) {
-            live_.insert(e.object, e.size, index_of(e.stack));
-        } else if (!live_.take(e.object, e.size, here.of_thread_.freed)) {
+            e.place = live_.insert(e.object, e.size, index_of(e.stack));
+        } else if (const auto gone = live_.take(e.object)) {
+            e.place = gone->place;
+            e.size = gone->size;
+            here.of_thread_.freed = gone->among;
+        } else {
             return false;
         }
         here.remember(e, here.has_guessed(e.stack));

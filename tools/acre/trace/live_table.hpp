@@ -1,8 +1,10 @@
-// Tables of the live objects by number: memory in proportion to the live objects, not to all objects of a trace.
+// Tables of the live objects by number or by place: memory in proportion to the live objects, not to all objects of a
+// trace.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -138,6 +140,46 @@ private:
     };
 
     probing_slots<slot> slots_;
+};
+
+/// A value for each live object, by a small number that the object has while it lives, as event::place is.
+template <typename Value>
+class live_array {
+public:
+    /// There must be no live object with that number.
+    void insert(std::size_t number, Value value) {
+        if (number >= slots_.size()) slots_.resize(number + 1);
+        slots_[number] = {std::move(value), true};
+        ++count_;
+    }
+
+    /// Removes the object into `taken`; false if there is none.
+    bool take(std::size_t number, Value& taken) {
+        if (number >= slots_.size() || !slots_[number].lives) return false;
+        taken = std::move(slots_[number].value);
+        slots_[number].lives = false;
+        --count_;
+        return true;
+    }
+
+    std::size_t size() const noexcept { return count_; }
+
+    /// Calls `visit(number, value)` for each live object, in the order of the numbers.
+    template <typename Visit>
+    void for_each(Visit&& visit) const {
+        for (std::size_t number = 0; number < slots_.size(); ++number) {
+            if (slots_[number].lives) visit(number, slots_[number].value);
+        }
+    }
+
+private:
+    struct slot {
+        Value value{};
+        bool lives = false;
+    };
+
+    std::vector<slot, huge_page_allocator<slot>> slots_;
+    std::size_t count_ = 0;
 };
 
 /// An array that grows without moving what it has, in parts of 64 Ki values.
@@ -318,23 +360,29 @@ public:
     explicit live_objects(std::size_t sites) : objects_{sites} {}
     void grow(std::size_t sites) { objects_.grow(sites); }
 
-    /// Object numbers must grow.
-    void insert(std::uint64_t object, std::uint64_t size, std::uint32_t site) {
+    /// Object numbers must grow. Returns the object's place.
+    linked_objects::place insert(std::uint64_t object, std::uint64_t size, std::uint32_t site) {
         const linked_objects::place at = free_.take();
         objects_.insert(at, object, size, site);
         places_.insert(object, {at}, keys{objects_});
+        return at;
     }
 
-    /// Removes the object and sets its size and its neighbours; false if it is not live.
-    bool take(std::uint64_t object, std::uint64_t& size, neighbours& found) {
+    struct gone {
+        std::uint64_t size = 0;
+        linked_objects::place place = 0;
+        neighbours among;
+    };
+
+    /// Removes the object and says where it was; nothing if it is not live.
+    std::optional<gone> take(std::uint64_t object) {
         slot* there = places_.find(object, keys{objects_});
-        if (there == nullptr) return false;
+        if (there == nullptr) return std::nullopt;
         const linked_objects::place at = there->at;
         places_.remove(there, keys{objects_});
-        size = objects_.size_in(at);
-        found = objects_.remove(at);
+        const std::uint64_t size = objects_.size_in(at);
         free_.give_back(at);
-        return true;
+        return gone{size, at, objects_.remove(at)};
     }
 
     std::uint64_t newest() const noexcept { return objects_.newest(); }

@@ -56,7 +56,8 @@ struct event {
     std::uint32_t stack = no_stack;   // index into trace_tables::call_tree: the innermost frame
     std::uint8_t alignment_log2 = 0;  // 0: the default (16 bytes); else log2 of the requested alignment
     operation op = operation::malloc;
-    bool allocates = true;  // false: a free
+    bool allocates = true;    // false: a free
+    std::uint32_t place = 0;  // of the object while it lives: a small number, used again; only from a trace_reader
 };
 
 /// What begins or ends at a mark.

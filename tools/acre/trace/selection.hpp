@@ -56,8 +56,8 @@ public:
         none gone;
         if (e.allocates) {
             if (!of_.takes(e) || (of_.has_scopes() && !is_in_scope(e.thread))) return;
-            live_.insert(e.object, {});
-        } else if (!live_.take(e.object, gone)) {
+            live_.insert(e.place, {});
+        } else if (!live_.take(e.place, gone)) {
             return;
         }
         visit(e);
@@ -80,7 +80,7 @@ private:
     bool is_in_scope(std::uint32_t thread) const noexcept { return thread < depths_.size() && depths_[thread] != 0; }
 
     const selection& of_;
-    live_table<none> live_;
+    live_array<none> live_;
     std::vector<std::uint32_t> depths_;  // by thread: in how many of the scopes it is
 };
 

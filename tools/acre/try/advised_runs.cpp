@@ -117,6 +117,8 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     advised_ways added;
     try {
         add_plans(ways, program, list, reader, paths, added);
+    } catch (const plan_of_another_program&) {
+        throw recording_of_another_program(reader.path().string(), program);
     } catch (const tool_error& error) {
         list.notes.push_back(std::string{"No advice was run alone: "} + error.what() + ".");
     }
@@ -127,6 +129,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
                                              .check = {},
                                              .required = same_result::output_and_status,
                                              .drops_losers = true,
+                                             .longest_first_run = longest_run(header.duration),
                                              .budget_seconds = options.seconds,
                                              .progress = options.progress});
     list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,7 +107,8 @@ public:
     explicit runner(const contest_options& options)
         : options_{options},
           directory_{temporary_prefix(), "set TMPDIR to a folder with a shorter name"},
-          input_{options.input.empty() ? "/dev/null" : options.input, O_RDONLY},
+          // A pipe that nobody writes to would otherwise be waited for.
+          input_{options.input.empty() ? "/dev/null" : options.input, O_RDONLY | O_NONBLOCK},
           output_{directory_.path() / "output", O_RDWR | O_CREAT},
           errors_{directory_.path() / "errors", O_RDWR | O_CREAT},
           compared_{options.required} {
@@ -120,7 +122,13 @@ public:
 
     /// Runs the program as it is for the first time: what it leaves is what the others must leave.
     measured_run first_run() {
-        const measured_run run = once(options_.ways[0], 0);
+        const measured_run run = once(options_.ways[0], options_.longest_first_run);
+        if (run.was_too_slow) {
+            throw tool_error{fmt::format(
+                "the program was ended after {}, since it took much less when it was recorded: start acre in the same "
+                "folder, and give the program the same input, by --stdin",
+                time_text(run.wall * 1e9))};
+        }
         first_ = run;
         if (run.was_interrupted) return run;
         if (run.exit_status != 0) failure_as_it_is_ = ending_of(run) + last_words(errors_);
@@ -155,14 +163,26 @@ private:
         input_.rewind();
         output_.empty();
         errors_.empty();
-        return run_measured({.program = options_.program,
-                             .arguments = options_.arguments,
-                             .variables = how.variables,
-                             .input = input_.descriptor(),
-                             .output = output_.descriptor(),
-                             .errors = errors_.descriptor(),
-                             .max_seconds = max_seconds,
-                             .huge_pages = how.huge_pages});
+        const measured_run run = run_measured({.program = options_.program,
+                                               .arguments = options_.arguments,
+                                               .variables = how.variables,
+                                               .input = input_.descriptor(),
+                                               .output = output_.descriptor(),
+                                               .errors = errors_.descriptor(),
+                                               .max_seconds = max_seconds,
+                                               .huge_pages = how.huge_pages});
+        check_room();
+        return run;
+    }
+
+    /// Throws tool_error if the program may have ended for lack of room for what it writes: it would end otherwise
+    /// without acre.
+    void check_room() const {
+        struct statvfs system{};
+        if (::fstatvfs(output_.descriptor(), &system) != 0 || system.f_blocks == 0) return;
+        if ((::geteuid() == 0 ? system.f_bfree : system.f_bavail) != 0) return;
+        throw tool_error{"'" + directory_.path().parent_path().string() +
+                         "' has no room left for what the program writes: set TMPDIR to a folder with more"};
     }
 
     /// How the result differs from what is required; empty if it does not.

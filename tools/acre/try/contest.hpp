@@ -72,6 +72,7 @@ struct contest_options {
     // No more runs of a way that in three rounds cost a tenth more than what it is compared with, each of its runs than
     // each of the other's, or that by a 95 % interval saves less than 2 %: the others get their time.
     bool drops_losers = false;
+    double longest_first_run = 0;  // in seconds: a longer one does other work than was recorded; 0: any
     double budget_seconds = 60;
     double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of that of the base
     std::function<void(double)> progress{};

@@ -294,6 +294,15 @@ std::string conclusion_of(const plan_measurement& measured) {
         plural(measured.rounds_together, "more round", "more rounds"));
 }
 
+std::vector<std::string> losses_of(const site_plan& plan, const plan_run_options& options,
+                                   const std::filesystem::path& program) {
+    try {
+        return handed_plan{plan, options.name, program}.losses();
+    } catch (const plan_of_another_program&) {
+        throw recording_of_another_program(options.trace, program);
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> keep_what_saves(site_plan& plan, const plan_run_options& options) {
@@ -301,7 +310,7 @@ std::vector<std::string> keep_what_saves(site_plan& plan, const plan_run_options
     const std::vector<plan_part> parts = parts_of(plan, options.allocations, affordable_parts(options));
     if (parts.empty()) return {};
     const std::filesystem::path program = recorded_program(plan.command);
-    std::vector<std::string> losses = handed_plan{plan, options.name, program}.losses();
+    std::vector<std::string> losses = losses_of(plan, options, program);
     const plan_runs runs{plan, program, options};
     const alone_and_all alone = run_alone(runs, parts, options.recorded_cpu_nanoseconds);
     const std::vector<bool> kept = run_together(runs, parts, alone, *plan.measured);

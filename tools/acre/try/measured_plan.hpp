@@ -13,6 +13,7 @@ namespace acre::tool {
 
 struct plan_run_options {
     std::string name;                            // of the plan, for sentences about it
+    std::string trace;                           // that it was made of, likewise
     std::uint64_t allocations = 0;               // in the recording
     std::uint64_t recorded_cpu_nanoseconds = 0;  // 0: not known
     double seconds = 60;                         // for all runs

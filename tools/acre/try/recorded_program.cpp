@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "programs/program.hpp"
@@ -13,6 +14,10 @@ namespace acre::tool {
 std::filesystem::path recorded_program(const std::vector<std::string>& command) {
     if (command.empty()) throw tool_error{"the trace does not say which program was recorded"};
     return find_program_to_preload(command.front(), "run");
+}
+
+double longest_run(std::uint64_t recorded_duration) {
+    return std::max(static_cast<double>(recorded_duration) / 1e9 * 10, 10.0);
 }
 
 void check_same_work(std::uint64_t recorded, std::uint64_t now) {

@@ -12,6 +12,10 @@ namespace acre::tool {
 /// The file of the program. Throws tool_error if the trace does not name one, or no malloc can be preloaded into it.
 std::filesystem::path recorded_program(const std::vector<std::string>& command);
 
+/// The seconds after which a run does other work than the recorded one, which took so many nanoseconds from start to
+/// end: ten times as long, and at least ten seconds.
+double longest_run(std::uint64_t recorded_duration);
+
 /// Throws tool_error if it took much less CPU time now than when it was recorded, in nanoseconds: a program that finds
 /// no input ends at once, and the same each time.
 void check_same_work(std::uint64_t recorded, std::uint64_t now);

@@ -141,8 +141,8 @@ std::string comparison_table(const contest_result& result, const std::vector<std
         peaks.push_back({name, result.peak_ratio(each, base)});
     }
     return picture_of(times, cpu_title,
-                      "User and system time as a ratio to that of the program " + std::string{base == 0 ? "" : "on "} +
-                          inert(compared_with) +
+                      "User and system time as a ratio to that of the program " +
+                          std::string{base == 0 ? "" : "with "} + inert(compared_with) +
                           ", without what a round costs all: the estimate, with its interval. Further left is less.") +
            picture_of(peaks, "Peak memory", "Resident memory, as a ratio likewise.") + table_of(rows);
 }

@@ -63,7 +63,7 @@ const char* interval_name(const contest_result& result) {
     return result.rounds >= min_interval_rounds ? "95 % interval" : "lowest, highest";
 }
 
-/// How a group's peak memory compares with that of the program on acre's heap without a plan.
+/// A group's peak memory, as a ratio to that of the way that groups are compared with.
 double peak_of_group(const contest_result& result, std::size_t number) {
     return result.peak_ratio(number, base_of_groups(result)).median;
 }
@@ -86,18 +86,19 @@ std::string command_for(const way& how, const std::vector<std::string>& command)
     return printable(line);
 }
 
-/// Whether any way took part besides the program as it is.
-bool has_comparison(const contest_result& result) {
-    return ranking(result).size() + group_ranking(result).size() > 1;
-}
-
 /// The sentence that answers the question: which malloc, and what it gives.
 std::string conclusion(const contest_result& result, const std::vector<std::string>& command) {
     if (!has_comparison(result)) return wrapped("Nothing could be compared with the program as it is.", 2);
     const std::size_t best = ranking(result).front();
     const interval ratio = result.cpu_ratio(best);
     const bool is_worth_it = best != 0 && ratio.median <= 1 - worth_it;
-    if (is_worth_it && result.rounds >= 3 && ratio.high >= 1) {
+    if (is_worth_it && result.rounds < 3) {
+        return wrapped(
+            fmt::format("With {} the program took {:.1f} % less CPU time in {}: too few to exclude chance.",
+                        result.ways[best].how.name, 100 * (1 - ratio.median), plural(result.rounds, "round", "rounds")),
+            2);
+    }
+    if (is_worth_it && ratio.high >= 1) {
         return wrapped(
             fmt::format("With {} the program takes {:.1f} % less CPU time in the median, which may be chance: "
                         "its interval reaches above 1.",
@@ -215,6 +216,10 @@ nlohmann::json way_json(const contest_result& result, std::size_t number) {
 
 }  // namespace
 
+bool has_comparison(const contest_result& result) {
+    return ranking(result).size() + group_ranking(result).size() > 1;
+}
+
 std::vector<std::size_t> ranking(const contest_result& result) {
     return ranked(result, false);
 }
@@ -224,13 +229,11 @@ std::vector<std::size_t> group_ranking(const contest_result& result) {
 }
 
 std::size_t base_of_groups(const contest_result& result) {
-    const auto keeps_malloc = [](const way_result& each) {
-        return each.how.group && each.how.group->beside_own_malloc;
-    };
-    if (std::ranges::any_of(result.ways, keeps_malloc)) return 0;
-    const auto found = std::ranges::find_if(
-        result.ways, [](const way_result& each) { return each.how.name == acre_way && each.failure.empty(); });
-    return found == result.ways.end() ? 0 : static_cast<std::size_t>(found - result.ways.begin());
+    const auto has_base = [](const way_result& each) { return each.how.group && each.how.beside; };
+    const auto group = std::ranges::find_if(result.ways, has_base);
+    if (group == result.ways.end()) return 0;
+    const std::size_t base = *group->how.beside;
+    return result.ways[base].failure.empty() ? base : 0;
 }
 
 std::vector<std::vector<std::string>> try_rows(const contest_result& result) {

@@ -13,12 +13,14 @@ namespace acre::tool {
 /// equals.
 std::vector<std::size_t> ranking(const contest_result& result);
 
-/// The number of the program on acre's heap without a plan, with which groups are compared; that of the program as it
-/// is, if that heap did not take part, or if the plan leaves all other requests to the program's malloc.
+/// The number of the way that groups are compared with; that of the program as it is where that one failed.
 std::size_t base_of_groups(const contest_result& result);
 
 /// The numbers of the groups that took part, least CPU time first.
 std::vector<std::size_t> group_ranking(const contest_result& result);
+
+/// Whether any way took part besides the program as it is.
+bool has_comparison(const contest_result& result);
 
 /// The tables, with their heads. Without groups that of the groups is empty.
 std::vector<std::vector<std::string>> try_rows(const contest_result& result);

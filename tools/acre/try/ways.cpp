@@ -48,7 +48,9 @@ way_list::way_list(const std::filesystem::path& program) {
 }
 
 way_list::way_list(const std::filesystem::path& program, const std::vector<std::string>& names) : way_list{program} {
-    for (const std::string& each : names) add_named(each);
+    for (auto each = names.begin(); each != names.end(); ++each) {
+        if (std::find(names.begin(), each, *each) == each) add_named(*each);
+    }
     if (!names.empty()) return;
     if (const auto own = library_beside_command(run_library); std::filesystem::exists(own)) add_acre();
     for (const known_malloc& each : known_mallocs) {
@@ -84,12 +86,28 @@ std::vector<std::string> way_list::add_plan(const std::filesystem::path& program
 }
 
 std::size_t way_list::add_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name) {
-    const bool has_acre = std::ranges::find(ways_, acre_way, &way::name) != ways_.end();
-    if (!has_acre && !plan.leaves_to_malloc_below) add_acre();
+    const std::size_t base = base_of_groups(program, plan, name);
     const std::vector<plan_group> groups = groups_of(plan);
     const std::size_t shown = std::min(groups.size(), max_groups);
-    for (const plan_group& each : std::span{groups}.first(shown)) add_group(program, plan, each, name);
+    for (const plan_group& each : std::span{groups}.first(shown)) {
+        add_group(program, plan, each, name);
+        compare_with(base);
+    }
     return groups.size() - shown;
+}
+
+std::size_t way_list::base_of_groups(const std::filesystem::path& program, const site_plan& plan,
+                                     const std::string& name) {
+    if (plan.leaves_to_malloc_below) {
+        add_library_of_plan(program, plan, name);
+        return ways_.size() - 1;
+    }
+    auto found = std::ranges::find(ways_, acre_way, &way::name);
+    if (found == ways_.end()) {
+        add_acre();
+        found = std::prev(ways_.end());
+    }
+    return static_cast<std::size_t>(found - ways_.begin());
 }
 
 void way_list::add_group(const std::filesystem::path& program, const site_plan& plan, const plan_group& group,

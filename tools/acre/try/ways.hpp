@@ -38,8 +38,9 @@ public:
     std::vector<std::string> add_plan(const std::filesystem::path& program, const site_plan& plan,
                                       const std::string& name);
 
-    /// Adds the program on acre's heap, unless it is there, and with each of the plan's largest groups alone. Returns
-    /// how many smaller groups there are.
+    /// Adds the program with each of the plan's largest groups alone, and with what they are compared with, unless it
+    /// is there: the program on acre's heap, or with a plan for no site where the plan leaves the rest to the malloc
+    /// below. Returns how many smaller groups there are.
     std::size_t add_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name);
 
     /// Adds the program with one group of a plan alone.
@@ -65,6 +66,7 @@ public:
 
 private:
     void add(const std::string& name, const std::string& description, const std::filesystem::path& library);
+    std::size_t base_of_groups(const std::filesystem::path& program, const site_plan& plan, const std::string& name);
     void add_planned(std::unique_ptr<handed_plan> plan, const std::string& name, const std::string& description);
     void add_named(const std::string& name);
 

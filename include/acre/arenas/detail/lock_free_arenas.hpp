@@ -11,7 +11,10 @@
 //  - Its count is `bias - frees by others` while it is open, and the number of live allocations afterwards. Exactly one
 //    thread takes the count to zero, by a free or by closing the arena, and that thread lists the arena.
 //  - A thread_arena counts what its thread allocated there less what the thread freed there, so those frees need no
-//    atomic operation. The arena is empty when that equals the frees by others.
+//    atomic operation. The arena is empty when that equals the frees by others. Its thread compares the two when the
+//    arena is full; if it must go on with the arena, it moves the frees by others from one count to the other.
+//  - Every free in the shared arena is a free by others. Each allocation there compares the two, and begins an empty
+//    arena at its front.
 //  - Lock-free: no thread waits for another; it retries only after another thread progressed.
 #pragma once
 
@@ -42,8 +45,9 @@ public:
     /// thread.
     void open() noexcept { count_.store(bias, std::memory_order_relaxed); }
 
-    /// Sets the count of a closed arena. Relaxed, as open().
-    void start_closed(std::int64_t live) noexcept { count_.store(live, std::memory_order_relaxed); }
+    /// Sets the count of a closed arena. Release: a thread that found the arena shared may read this count when it has
+    /// been taken since. Then it must see that it is shared no longer, or the count would look like a double free.
+    void start_closed(std::int64_t live) noexcept { count_.store(live, std::memory_order_release); }
 
     /// Subtracts one and returns the count before. At 1 the arena becomes the caller's, empty; below 1 there was a
     /// double free. Release: what this thread did with its allocation comes before the arena is reused. Acquire: the
@@ -58,6 +62,10 @@ public:
 
     /// Frees since it was opened. Acquire: when all allocations are freed, the room is reused after their users' work.
     std::int64_t freed() const noexcept { return bias - count_.load(std::memory_order_acquire); }
+
+    /// Forgets `frees` of freed(), which the owner has taken off its own count instead. Relaxed: freed() has acquired
+    /// them, and this read-modify-write continues their release sequence.
+    void forget_frees(std::int64_t frees) noexcept { count_.fetch_add(frees, std::memory_order_relaxed); }
 
     /// Live allocations of a closed arena; minus the frees by others of an open one. Relaxed: for queries only.
     std::int64_t settled() const noexcept {
@@ -318,7 +326,10 @@ protected:
             return p;
         }
         const std::uint32_t next = free_arenas_.pop(arena_links());
-        if (next == treiber_stack<Atomic>::none) return place_in_shared(bytes, alignment);
+        if (next == treiber_stack<Atomic>::none) {
+            if (own->is_open()) take_over_frees(*own);
+            return place_in_shared(bytes, alignment);
+        }
         return place_in_next(*own, next, bytes, alignment);
     }
 
@@ -362,6 +373,9 @@ protected:
 
 private:
     shared_arena_record<Atomic>& record(std::size_t index) const noexcept { return this->records()[index]; }
+    auto& count_of(const thread_arena& open) const noexcept {
+        return record(open.arena.load(std::memory_order_relaxed)).count;
+    }
     auto arena_links() const noexcept {
         return
             [records = this->records()](std::uint32_t index) -> Atomic<std::uint32_t>& { return records[index].link; };
@@ -418,7 +432,7 @@ private:
 
     // Empties the open arena if others have freed all that was live in it: then no other thread refers to it.
     bool reuse_if_empty(thread_arena& own) noexcept {
-        auto& count = record(own.arena.load(std::memory_order_relaxed)).count;
+        auto& count = count_of(own);
         const std::int64_t live_left = own.live.load(std::memory_order_relaxed) - count.freed();
         if (live_left < 0) [[unlikely]]
             abort_on_misuse(Storage::name, mistake::double_free, address_of(own.start));
@@ -427,6 +441,17 @@ private:
         own.live.store(0, std::memory_order_relaxed);
         own.position.store(own.start, std::memory_order_relaxed);
         return true;
+    }
+
+    // Moves the frees by others to the thread's own count. Then that is zero as soon as the thread frees what is left,
+    // and the arena begins at its front again. Without this, frees by others would keep it above zero, and the thread
+    // would go on behind its last allocation each time. Frees that come meanwhile stay counted where they are.
+    void take_over_frees(thread_arena& own) noexcept {
+        auto& count = count_of(own);
+        const std::int64_t freed = count.freed();
+        if (freed == 0) return;
+        count.forget_frees(freed);
+        own.live.store(own.live.load(std::memory_order_relaxed) - freed, std::memory_order_relaxed);
     }
 
     // Makes the first allocation in arena `next`, which this thread owns. Of `next` and the open arena, the one with
@@ -494,16 +519,12 @@ private:
     void* place_in_shared(std::size_t bytes, std::size_t alignment) noexcept {
         for (;;) {
             const shared_state seen = shared_.load();
+            const bool empty = is_shared_empty(seen);
             void* p = nullptr;
-            const shared_state wanted = after_allocation(seen, bytes, alignment, p);
+            const shared_state wanted = after_allocation(empty ? at_its_front(seen) : seen, bytes, alignment, p);
             if (p != nullptr) {
                 if (!shared_.replace(seen, wanted)) continue;
                 return handed_out(position_of(p), bytes, fit::rounded(bytes));
-            }
-            const bool empty = is_shared_empty(seen);
-            if (empty && seen.taken != 0) {
-                reuse_shared(seen);
-                continue;
             }
             const std::uint32_t next = free_arenas_.pop(arena_links());
             if (next != treiber_stack<Atomic>::none) {
@@ -548,9 +569,11 @@ private:
         (void)shared_.replace(seen, {seen.arena, seen.allocations, align_up(first, shared_.unit()), seen.version});
     }
 
-    // Empties the shared arena once all in it was freed. `allocations` is not lowered, so older exchanges fail.
-    void reuse_shared(const shared_state& seen) noexcept {
-        (void)shared_.replace(seen, {seen.arena, seen.allocations, 0, seen.version});
+    // An empty shared arena from its front on: room behind the last allocation is not all that it has. Only `taken`
+    // changes, so the exchange succeeds only where nothing was allocated since `seen`, in which nothing was live.
+    // `allocations` is not lowered, so older exchanges fail.
+    static shared_state at_its_front(const shared_state& seen) noexcept {
+        return {seen.arena, seen.allocations, 0, seen.version};
     }
 
     // Replaces the shared arena by another or none; false when `seen` is no longer current.

@@ -446,11 +446,16 @@ public:
         return this->call(query_call{}, [](R& r) { return r.release_unused(); });
     }
 
-    // Frees whose bytes the caller does not know, of a chunk_pool.
+    // Of a chunk_pool. Its frees do not need to know the bytes.
     void deallocate_unsized(void* p) noexcept
         requires requires(R& r) { r.deallocate_unsized(p); }
     {
         this->call(query_call{}, [=](R& r) { r.deallocate_unsized(p); });
+    }
+    std::size_t class_of(const void* p) const noexcept
+        requires requires(const R& r) { r.class_of(p); }
+    {
+        return this->call(query_call{}, [=](const R& r) { return r.class_of(p); });
     }
     template <class T>
         requires requires(R& r, T* first) { r.destroy_array(first); }
@@ -469,6 +474,13 @@ public:
     ACRE_FORWARD_QUERY(busy_arenas)
     ACRE_FORWARD_QUERY(allocations)
     ACRE_FORWARD_QUERY(fallen_back_bytes)
+    ACRE_FORWARD_QUERY(refusals)
+    // Of virtual_memory and the general heap.
+    ACRE_FORWARD_QUERY(start)
+    ACRE_FORWARD_QUERY(reserved)
+    ACRE_FORWARD_QUERY(obtained)
+    ACRE_FORWARD_QUERY(last_refusal)
+    ACRE_FORWARD_QUERY(figures)
     // Of acre::limited.
     ACRE_FORWARD_QUERY(limit_bytes)
     ACRE_FORWARD_QUERY(live_bytes)

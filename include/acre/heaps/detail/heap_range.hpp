@@ -8,7 +8,8 @@
 // records lie in the heap's object, so the tables cost as much memory as the units in use need.
 //
 // Free runs are kept in lists by length, and merge with their neighbours. Their memory stays with the heap until the
-// free runs hold more than the options allow; then the longest go back to the system.
+// free runs hold more than the options allow; then the longest go back to the system. What they keep because of a peak
+// goes back when a run is freed later, or, as the heap looks from time to time, when ten periods have passed.
 //
 // Cost: take and give are constant time, but for growth of the range and memory that goes back: a system call each.
 // The caller holds the heap's lock. No function allocates memory.
@@ -21,6 +22,7 @@
 #include <acre/core/literals.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <acre/memory/detail/pages.hpp>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
@@ -252,6 +254,32 @@ public:
     void set_allowance(std::size_t bytes, std::size_t milliseconds) noexcept {
         kept_units_ = bytes / unit_bytes;
         period_ = milliseconds;
+    }
+
+    /// True while free runs hold memory only because of a peak, and ten periods have passed since that was looked at:
+    /// the caller is to call look_at_peak(). Needs no lock. A load, or, while there is such memory, the clock too.
+    bool is_peak_to_be_looked_at() const noexcept {
+        const std::uint64_t when = look_again_.load(std::memory_order_relaxed);
+        return when != 0 && pages::milliseconds() >= when;
+    }
+
+    // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
+    // runs may hold data up to the highest use of the last two periods, and a quarter of it: what is in use may lie
+    // less densely later.
+    [[gnu::noinline]] void look_at_peak() noexcept {
+        const std::uint64_t now = pages::milliseconds();
+        if (now - period_start_ >= period_) {
+            peak_before_ = peak_;
+            peak_ = units_in_use_;
+            period_start_ = now;
+        }
+        const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
+        const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
+        if (units_with_data_ > detail::max(kept_units_, allowed)) {
+            give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
+        }
+        const bool is_kept_for_peak = period_ != 0 && units_with_data_ > kept_units_;
+        look_again_.store(is_kept_for_peak ? now + 10 * period_ : 0, std::memory_order_relaxed);
     }
 
     std::size_t bytes_in_use() const noexcept { return units_in_use_ * unit_bytes; }
@@ -511,25 +539,9 @@ private:
         set_run(first, run.length, kind::free, rest);
     }
 
-    // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
-    // runs may hold data up to the highest use of the last two periods, and a quarter of it: what is in use may lie
-    // less densely later.
     void keep_to_allowance() noexcept {
-        if (units_with_data_ <= kept_units_) [[likely]]
-            return;
-        note_time();
-        const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
-        const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
-        if (units_with_data_ > detail::max(kept_units_, allowed)) {
-            give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
-        }
-    }
-    void note_time() noexcept {
-        const std::uint64_t now = pages::milliseconds();
-        if (now - period_start_ < period_) return;
-        peak_before_ = peak_;
-        peak_ = units_in_use_;
-        period_start_ = now;
+        if (units_with_data_ > kept_units_) [[unlikely]]
+            look_at_peak();
     }
 
     std::byte* start_ = nullptr;
@@ -549,8 +561,9 @@ private:
     std::size_t kept_units_ = 0;
     std::uint64_t period_ = 0;  // milliseconds
     std::uint64_t period_start_ = 0;
-    std::size_t peak_ = 0;         // the most units in use in this period
-    std::size_t peak_before_ = 0;  // and in the one before
+    std::size_t peak_ = 0;                      // the most units in use in this period
+    std::size_t peak_before_ = 0;               // and in the one before
+    std::atomic<std::uint64_t> look_again_{0};  // when the peak is to be looked at without a free run; 0: never
     growing record_table_;
     growing slab_table_;
     growing heap_table_;

@@ -67,6 +67,7 @@ struct thread_slots {
     [[no_unique_address]] std::conditional_t<Private == 0, no_counted_cursors, counted_cursors> counted;
     basic_process_heap<Private>* heap = nullptr;
     state is = state::is_new;
+    bool sets_fork_guard = false;  // meanwhile the C library may allocate
 };
 
 template <std::size_t Private>

@@ -40,6 +40,8 @@ struct checked_pool_form {
 };
 template <std::size_t Slot, std::size_t Align>
 struct checked_form<pool<Slot, Align>> : checked_pool_form<pool, Slot, Align> {};
+template <std::size_t Slot, std::size_t Align>
+struct checked_form<hardened_pool<Slot, Align>> : checked_pool_form<hardened_pool, Slot, Align> {};
 template <std::size_t Slot, std::size_t Align, double_free_check Check>
 struct checked_form<concurrent_pool<Slot, Align, Check>> : checked_form<pool<Slot, Align>> {
     using type = concurrent_pool<fenced_block::of(Slot, Align).bytes, fenced_block::front(Align), Check>;
@@ -55,6 +57,8 @@ struct checked_object_pool_form {
 };
 template <class T>
 struct checked_form<object_pool<T>> : checked_object_pool_form<object_pool, T> {};
+template <class T>
+struct checked_form<hardened_object_pool<T>> : checked_object_pool_form<hardened_object_pool, T> {};
 template <class T, double_free_check Check>
 struct checked_form<concurrent_object_pool<T, Check>> : checked_form<object_pool<T>> {
     using type = concurrent_object_pool<fenced_slot<T>, Check>;

@@ -27,12 +27,15 @@
 #include <new>
 #include <source_location>
 #include <utility>
+#if ACRE_HAS_THREADS
+#include <acre/core/detail/fork_guard.hpp>
+#endif
 
 namespace acre::detail {
 
 class checked_records;
 
-/// What a checked_ptr keeps: it outlives the resource.
+/// What a checked_ptr and a checked_scratch keep: it outlives the resource.
 struct checked_link {
     checked_records* records;  // null once the resource has ended
     std::size_t references;
@@ -89,6 +92,7 @@ public:
         require_option(options.quarantine <= 65'536, checked_name, "quarantine", options.quarantine, "0 to 65536");
         require_option(options.stack_frames <= call_stack::max_frames, checked_name, "stack_frames",
                        options.stack_frames, "0 to 16");
+        guard_forks();
     }
     /// The records move with the storage.
     checked_records(checked_records&& other) noexcept
@@ -109,9 +113,11 @@ public:
           frees_(std::exchange(other.frees_, other.next_number_ - 1)),
           link_(std::exchange(other.link_, nullptr)) {
         if (link_ != nullptr) link_->records = this;
+        guard_forks();
     }
     checked_records& operator=(checked_records&&) = delete;
     ~checked_records() {
+        unguard_forks();
         if (link_ == nullptr) return;
         link_->records = nullptr;
         link_->drop_reference();
@@ -403,6 +409,9 @@ public:
                         std::source_location where) noexcept {
         reports_.scratch_order(scratch, began, inner, where);
     }
+    void report_late_scratch(const void* scratch, std::source_location began, std::source_location where) noexcept {
+        reports_.late_scratch(scratch, began, where);
+    }
     void report_wrong_mark(const void* resource, bool is_foreign, std::source_location where) noexcept {
         reports_.wrong_mark(resource, is_foreign, where);
     }
@@ -413,7 +422,7 @@ public:
         reports_.wrong_by_object(what, find(p), p, where);
     }
 
-    // For checked_ptr.
+    // For checked_ptr and checked_scratch.
 
     /// The number of the allocation that `p` points into, and in `base` its address; 0 when there is none.
     std::uint64_t number_at(const void* p, const std::byte*& base) noexcept {
@@ -468,7 +477,7 @@ private:
                 wait(records);
         }
         [[gnu::noinline]] void wait(const checked_records& records) noexcept {
-            if (records.reports_.reporting_thread() == address_of_this_thread()) {
+            if (records.reports_.are_of_this_thread()) {
                 held = nullptr;
             } else {
                 held->lock();
@@ -482,6 +491,27 @@ private:
         guard(const guard&) = delete;
         guard& operator=(const guard&) = delete;
     };
+
+#if ACRE_HAS_THREADS
+    void guard_forks() noexcept {
+        if (shared_) forks_.guard(this, &lock_for_fork, &unlock_after_fork, [](void*) noexcept {});
+    }
+    void unguard_forks() noexcept {
+        if (shared_) forks_.unguard();
+    }
+    // A handler that forks has the lock already.
+    static void lock_for_fork(void* records) noexcept {
+        auto& forked = *static_cast<checked_records*>(records);
+        if (!forked.reports_.are_of_this_thread()) forked.lock_.lock();
+    }
+    static void unlock_after_fork(void* records) noexcept {
+        auto& forked = *static_cast<checked_records*>(records);
+        if (!forked.reports_.are_of_this_thread()) forked.lock_.unlock();
+    }
+#else
+    void guard_forks() noexcept {}
+    void unguard_forks() noexcept {}
+#endif
 
     std::size_t count_live() const noexcept { return static_cast<std::size_t>(next_number_ - 1 - frees_); }
     std::size_t filled(std::size_t bytes) const noexcept { return detail::min(bytes, fill_bytes_); }
@@ -632,6 +662,7 @@ private:
     leak_rule leaks_;
 #if ACRE_HAS_THREADS
     mutable spin_lock lock_;
+    fork_guard forks_;
 #endif
     resource_ref memory_;
     pool<sizeof(record), alignof(record)> own_;

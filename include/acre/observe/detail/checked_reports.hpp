@@ -31,6 +31,7 @@ inline constexpr const char* used_after_rewind = "used after a rewind had taken 
 inline constexpr const char* used_after_end = "used after its resource had ended";
 inline constexpr const char* not_live = "a checked_ptr was made to what is not a live allocation";
 inline constexpr const char* scratch_order = "a scratch ended before one that began after it";
+inline constexpr const char* late_scratch = "a scratch was used after it ended";
 inline constexpr const char* leak = "allocations were not freed before their resource ended";
 }  // namespace checked_mistake
 
@@ -163,6 +164,13 @@ public:
         add_now(text, "ended", where);
         report(checked_mistake::scratch_order, ended, text);
     }
+    [[gnu::noinline, gnu::cold]] void late_scratch(const void* ended, std::source_location began,
+                                                   std::source_location where) noexcept {
+        report_text text;
+        add_place(text, "this scratch began", {began, 0});
+        add_now(text, "used", where);
+        report(checked_mistake::late_scratch, ended, text);
+    }
     [[gnu::noinline, gnu::cold]] void wrong_mark(const void* resource, bool is_foreign,
                                                  std::source_location where) noexcept {
         report_text text;
@@ -217,10 +225,13 @@ public:
         return result;
     }
 
-    /// The address_of_this_thread() in which a handler runs; null when none does.
-    const void* reporting_thread() const noexcept { return __atomic_load_n(&reporting_thread_, __ATOMIC_RELAXED); }
+    /// True while a handler runs in this thread.
+    bool are_of_this_thread() const noexcept { return reporting_thread() == address_of_this_thread(); }
 
 private:
+    // The address_of_this_thread() in which a handler runs; null when none does.
+    const void* reporting_thread() const noexcept { return __atomic_load_n(&reporting_thread_, __ATOMIC_RELAXED); }
+
     static const char* sentence_of_use(const checked_record& gone) noexcept {
         return gone.status() == state::reset     ? checked_mistake::used_after_reset
                : gone.status() == state::rewound ? checked_mistake::used_after_rewind

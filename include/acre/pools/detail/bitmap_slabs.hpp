@@ -44,10 +44,17 @@ struct slab_limits {
 /// Slabs of slots of one size. The alignment keeps the members that allocating reads on one cache line.
 class alignas(32) bitmap_slabs {
 public:
+    /// Whose a slab is. Begins its header, so that the pointers lie at odd addresses, where programs keep none: a free
+    /// may find other memory in the place of a header, for instance a stack, that holds the pool's address.
+    struct [[gnu::packed]] misaligned_names {
+        std::uint8_t unused;
+        const bitmap_slabs* owner;
+        const bitmap_slabs* lister;  // the same while the slab is in its available list, else null
+    };
+
     /// Header of a slab.
     struct slab {
-        std::uintptr_t owner;      // the bitmap_slabs' name()
-        std::uintptr_t lister;     // the same while the slab is in its available list, else 0
+        misaligned_names names;
         slab* next_available;      // in the list of slabs with free slots; meaningful while in it
         slab* next;                // the slab at the next higher address
         std::size_t bytes;         // of this slab
@@ -124,7 +131,7 @@ public:
     /// used-up slab, and when it is no live slot of this: then call give_back_slow, as the last that a function does,
     /// so that the usual path saves no register for it. For pools that one thread at a time uses.
     [[gnu::always_inline]] bool give_back(const slab_geometry& geometry, void* p, const place& at) noexcept {
-        if (is_poisoned(&at.home->lister) || at.home->lister != name() || !at.begins_slot) [[unlikely]]
+        if (is_poisoned(&at.home->names) || at.home->names.lister != this || !at.begins_slot) [[unlikely]]
             return false;
         // Not atomic, and the array indexed twice: so the compiler compares and stores in memory, without an
         // instruction for the byte's address.
@@ -138,7 +145,7 @@ public:
     [[nodiscard]] const char* give_back_slow(const slab_geometry& geometry, void* p) noexcept {
         if (const char* what = mistake_with(geometry, p)) return what;
         const place at = place_of(geometry, p);
-        assert(at.home->lister == 0);
+        assert(at.home->names.lister == nullptr);
         mark_free(geometry, at, p);
         list_last(at.home);
         return nullptr;
@@ -184,7 +191,7 @@ public:
         if (check == double_free_check::at_once && !is_marked(p, free_mark::offset(geometry.slot_bytes))) [[unlikely]]
             return false;
         mark_free(geometry, at, p);
-        if (at.home->lister == 0) list_last(at.home);
+        if (at.home->names.lister == nullptr) list_last(at.home);
         return true;
     }
 
@@ -306,8 +313,8 @@ public:
         *this = other;
         other = bitmap_slabs{};
         for (slab* each = first_; each != nullptr; each = each->next) {
-            each->owner = name();
-            if (each->lister != 0) each->lister = name();
+            each->names.owner = this;
+            if (each->names.lister != nullptr) each->names.lister = this;
         }
     }
 
@@ -403,12 +410,8 @@ private:
     static void set_state(const place& at, std::uint8_t state) noexcept {
         __atomic_store_n(at.home->states + at.slot, state, __ATOMIC_RELAXED);
     }
-    // Marks the headers of its slabs. Odd, so that no pointer equals it: where a free finds other memory in the place
-    // of a header, for instance a stack, that may well hold the pool's address.
-    std::uintptr_t name() const noexcept { return reinterpret_cast<std::uintptr_t>(this) + 1; }
-
     // A slab's header is never poisoned. So poison at its place tells of other storage before it is read.
-    bool owns_slab(const slab* of) const noexcept { return !is_poisoned(of) && of->owner == name(); }
+    bool owns_slab(const slab* of) const noexcept { return !is_poisoned(of) && of->names.owner == this; }
 
     static slab* slab_of(const slab_geometry& geometry, std::uintptr_t address) noexcept {
         return reinterpret_cast<slab*>(geometry.header_address(address));
@@ -526,12 +529,12 @@ private:
         if (next_free_group(head, 0) != head->groups) {
             list_last(head);
         } else {
-            head->lister = 0;
+            head->names.lister = nullptr;
         }
     }
 
     void list_last(slab* added) noexcept {
-        added->lister = name();
+        added->names.lister = this;
         (available_ == nullptr ? available_ : available_last_->next_available) = added;
         available_last_ = added;
     }
@@ -542,7 +545,7 @@ private:
         available_ = nullptr;
         next_group_ = 0;
         for (slab* each = first_; each != nullptr; each = each->next) {
-            each->lister = 0;
+            each->names.lister = nullptr;
             if (next_free_group(each, 0) != each->groups) list_last(each);
         }
     }
@@ -627,8 +630,8 @@ private:
 
     slab* make_slab(const slab_geometry& geometry, std::uintptr_t start, std::size_t bytes) noexcept {
         slab* added = slab_of(geometry, start);
-        added->owner = name();
-        added->lister = 0;
+        added->names.owner = this;
+        added->names.lister = nullptr;
         added->next = nullptr;
         added->bytes = bytes;
         added->groups = static_cast<std::uint32_t>(geometry.groups(bytes));
@@ -672,8 +675,8 @@ private:
         const slab* after = end_of_region(geometry, region);
         for (slab* each = region; each != after; each = each->next) {
             // A later free of one of its slots, while the memory is still mapped, finds no owner and aborts.
-            each->owner = 0;
-            each->lister = 0;
+            each->names.owner = nullptr;
+            each->names.lister = nullptr;
             --slab_count_;
         }
         if (fresh_after_ != nullptr && reinterpret_cast<std::uintptr_t>(fresh_after_) - start < bytes) {

@@ -8,9 +8,9 @@
 //
 // A header has a number for each free slot. An allocation takes one of them at random; a freed slot goes to the
 // quarantine, a ring for all sizes together, and comes back to its slab when as many more were freed as the ring is
-// long. Free slots are filled with a pattern, which is checked when a slot leaves the quarantine, when it is handed out
-// and at the end. Each header carries a cookie, a hash of its address, its owner and a secret of the process's own,
-// which each free checks.
+// long. Free slots are filled with a pattern, which is checked when a slot leaves the quarantine, when it is handed
+// out, when its memory is taken back (reset, release, a slab given back) and at the end. Each header carries a cookie,
+// a hash of its address, its owner and a secret of the process's own, which each free checks.
 //
 // Cost: allocate and deallocate are constant time except for a new slab, and linear in the slot's size where freed
 // slots are filled. Not thread-safe.
@@ -142,7 +142,8 @@ public:
         --large_count_;
     }
 
-    /// Gives slabs without a live slot back, and the quarantine's slots to their slabs. Linear in the slabs held.
+    /// Gives slabs without a live slot back, and the quarantine's slots to their slabs. Linear in the slabs held, and
+    /// in the bytes of those given back, whose slots are checked.
     std::size_t release_unused(const char* name) noexcept {
         const std::size_t before = pages_.capacity();
         empty_quarantine(name);
@@ -151,6 +152,7 @@ public:
             for (slab** link = &each.first; *link != nullptr;) {
                 slab* one = *link;
                 if (one->free == one->slots) {
+                    check_free_slots(name, one);
                     *link = one->next;
                     drop(one);
                     --each.slabs;
@@ -164,13 +166,15 @@ public:
         return before > pages_.capacity() ? before - pages_.capacity() : 0;
     }
 
-    /// Gives everything back to the system, live slots included.
-    void release() noexcept {
+    /// Gives everything back to the system, live slots included, after check_free_slots().
+    void release(const char* name) noexcept {
+        check_free_slots(name);
         pages_.release();
         forget();
     }
-    /// Takes every slot back; pages up to virtual_memory's mark are kept.
-    void reset() noexcept {
+    /// Takes every slot back, after check_free_slots(); pages up to virtual_memory's mark are kept.
+    void reset(const char* name) noexcept {
+        check_free_slots(name);
         pages_.reset();
         forget();
     }
@@ -193,12 +197,7 @@ public:
     /// those.
     void check_free_slots(const char* name) const noexcept {
         for (const size_class& each : classes_) {
-            for (const slab* one = each.first; one != nullptr; one = one->next) {
-                for (std::size_t slot = 0; slot < one->slots; ++slot) {
-                    if (one->states()[slot] < waiting) continue;
-                    check_fill(name, one->first_slot + slot * one->slot_bytes, one->slot_bytes);
-                }
-            }
+            for (const slab* one = each.first; one != nullptr; one = one->next) check_free_slots(name, one);
         }
     }
 
@@ -328,6 +327,14 @@ private:
         }
         if (changed != 0) [[unlikely]]
             abort_on_misuse(name, written_while_free, p);
+    }
+
+    void check_free_slots(const char* name, const slab* of) const noexcept {
+        if (!options_.check_writes || poisoning) return;
+        for (std::size_t slot = 0; slot < of->slots; ++slot) {
+            if (of->states()[slot] < waiting) continue;
+            check_fill(name, of->first_slot + slot * of->slot_bytes, of->slot_bytes);
+        }
     }
 
     // A slot leaves the quarantine. Where there is one size, it is `slot_bytes`, a constant.

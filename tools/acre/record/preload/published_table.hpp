@@ -72,6 +72,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t large_page = std::size_t{2} << 20;
+
     struct cell {
         std::atomic<tagged_address> key;  // 0: empty
         Entry entry;
@@ -85,8 +87,11 @@ private:
 
     static table* make_table(unsigned bits) {
         const std::size_t count = std::size_t{1} << bits;
-        auto* made = static_cast<table*>(take_pages(sizeof(table) + count * sizeof(cell)));
+        const std::size_t bytes = sizeof(table) + count * sizeof(cell);
+        auto* made = static_cast<table*>(take_pages(bytes));
         if (made == nullptr) return nullptr;
+        // Lookups jump about: with small pages most of them would miss the processor's table of translations, too.
+        if (bytes >= large_page) system_call(__NR_madvise, made, bytes, MADV_HUGEPAGE);
         made->mask = count - 1;
         made->shift = 64 - bits;
         return made;

@@ -53,6 +53,7 @@ private:
     static constexpr unsigned shortcut_bits = 8;
     static constexpr std::size_t shortcuts_per_slot = 4;
     static constexpr std::size_t shortcut_words = 124;
+    static constexpr unsigned child_bits = 12;
 
     /// A word of the stack and its value.
     struct word {
@@ -79,6 +80,13 @@ private:
         std::uint16_t words;  // 0: met once, no words kept yet
         bool needs_rbp;
         word all[shortcut_words];
+    };
+
+    /// An entry of the tree that was met lately.
+    struct known_child {
+        tagged_address address;
+        std::uint32_t parent;
+        std::uint32_t node;
     };
 
     /// A frame of the current walk, not yet in the tree.
@@ -208,6 +216,7 @@ private:
     word words_[word_limit];
     fresh_frame fresh_[frame_limit];
     shortcut shortcuts_[shortcuts_per_slot << shortcut_bits];
+    known_child children_[std::size_t{1} << child_bits];
 };
 
 /// Walks outwards to the first unchanged frame, whose node it sets, or to the end of the stack, node 0. Returns the
@@ -279,7 +288,11 @@ inline std::uint32_t stack_walker::remember_fresh(const context& in, std::size_t
     bool needs_rbp = frames_kept_ > 0 && frames_[frames_kept_ - 1].needs_rbp != 0;
     while (fresh > 0) {
         const fresh_frame& from = fresh_[--fresh];
-        node = in.tree.child(node, from.tagged, in.log);
+        known_child& known = children_[spread(from.tagged ^ (std::uint64_t{node} << 20)) >> (64 - child_bits)];
+        if (known.address != from.tagged || known.parent != node) {
+            known = {from.tagged, node, in.tree.child(node, from.tagged, in.log)};
+        }
+        node = known.node;
         if (from.cfa_at != nullptr) [[unlikely]]
             push_word(from.cfa_at);
         if (from.rbp_at != nullptr && needs_rbp) push_word(from.rbp_at);
