@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "advise/advice_code.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -83,6 +84,82 @@ TEST_F(code, all_of_it_compiles) {
     source.close();
     const std::string compile = CXX_COMMAND " '" + (directory_ / "pasted.cpp").string() + "' 2>&1";
     EXPECT_EQ(std::system(compile.c_str()), 0);
+}
+
+TEST_F(code, of_the_places_of_a_program_compiles) {
+    std::ofstream source{directory_ / "pasted.cpp"};
+    for (const char* header : {"deque", "forward_list", "list", "map", "set", "string", "string_view", "unordered_map",
+                               "unordered_set", "vector"})
+        source << "#include <" << header << ">\n";
+    source << "struct thing { long value[6]; };\nstruct derived : thing {};\n"
+              "namespace game { struct orc { int n = 0; bool operator<(const orc&) const; }; }\n"
+              "namespace { struct hidden { int n = 0; }; }\n"
+              "struct backwards { bool operator()(int a, int b) const { return a > b; } };\n";
+    std::vector<change_place> places;
+    for (const char* container :
+         {"std::vector<int>", "std::string", "std::basic_string<wchar_t>", "std::deque<game::orc*>",
+          "std::list<std::pair<int, std::string>>", "std::forward_list<long>", "std::set<game::orc>",
+          "std::set<int, backwards>", "std::map<std::string, std::vector<int>>", "std::multimap<int, long>",
+          "std::unordered_set<std::string>", "std::unordered_map<int, std::vector<std::string>>",
+          "std::_Vector_base<(anonymous namespace)::hidden>", "std::_Rb_tree<int, int>",
+          "std::vector<work(int)::{lambda()#1}>"})
+        places.push_back({.kind = place_kind::container, .name = container});
+    places.push_back({.kind = place_kind::type, .name = "game::orc"});
+    places.push_back({.kind = place_kind::type, .name = "(anonymous namespace)::hidden"});
+    places.push_back({.shared = "game::orc"});
+    places.push_back({.by_new = true});
+    places.push_back({.kind = place_kind::hook, .name = "xmalloc"});
+    int number = 0;
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave) continue;
+        for (std::size_t first = 0; first < places.size(); first += 4) {
+            advice each = advice_of(which, 1, stack_);
+            each.places.assign(places.begin() + static_cast<std::ptrdiff_t>(first),
+                               places.begin() + static_cast<std::ptrdiff_t>(std::min(first + 6, places.size())));
+            source << function_around(code_of(each, paths_), ++number);
+        }
+    }
+    source.close();
+    const std::string compile = CXX_COMMAND " '" + (directory_ / "pasted.cpp").string() + "' 2>&1";
+    EXPECT_EQ(std::system(compile.c_str()), 0);
+}
+
+TEST_F(code, has_the_lines_of_what_allocates) {
+    const auto written = [&](verdict which, change_place place) {
+        advice each = advice_of(which, 1, stack_);
+        each.places = {std::move(place)};
+        return code_of(each, paths_);
+    };
+    EXPECT_EQ(
+        written(verdict::multi_pool, {.kind = place_kind::container, .name = "std::map<int, long>"}),
+        "#include <acre/acre.hpp>\nstatic acre::multi_pool handle_request_pool;\n"
+        "using handle_request_map = std::map<int, long, std::less<int>, acre::allocator<std::pair<int const, long>, "
+        "acre::multi_pool>>;\n"
+        "handle_request_map container{handle_request_pool};  // for std::map<int, long>\n");
+    EXPECT_EQ(written(verdict::multi_pool, {.shared = "session"}),
+              "#include <acre/acre.hpp>\n#include <acre/adapt/smart_ptr.hpp>\n"
+              "static acre::multi_pool handle_request_pool;\n"
+              "auto object = acre::make_shared<session>(handle_request_pool, arguments...);  // for "
+              "std::make_shared<session>\n");
+    EXPECT_EQ(written(verdict::multi_pool, {.kind = place_kind::hook, .name = "xmalloc"}),
+              "#include <acre/acre.hpp>\nstatic acre::multi_pool handle_request_pool;\n"
+              "void* p = handle_request_pool.allocate(bytes, alignment);  // for malloc\n"
+              "handle_request_pool.deallocate(p, bytes, alignment);  // for free\n");
+}
+
+TEST_F(code, of_a_container_converts_those_in_it_that_are_also_advised) {
+    advice each = advice_of(verdict::arena, 1, stack_);
+    each.places = {{.kind = place_kind::container, .name = "std::vector<std::string>"}};
+    EXPECT_NE(code_of(each, paths_).find("std::vector<std::string, acre::allocator<std::string, acre::arena>>;"),
+              std::string::npos);
+    each.places.push_back({.kind = place_kind::container, .name = "std::string"});
+    const std::string written = code_of(each, paths_);
+    const std::size_t inner = written.find("using handle_request_string = std::basic_string<char,");
+    const std::size_t outer = written.find(
+        "using handle_request_vector = std::vector<handle_request_string, acre::allocator<handle_request_string, "
+        "acre::arena>>;");
+    EXPECT_LT(inner, outer) << written;
+    EXPECT_NE(outer, std::string::npos) << written;
 }
 
 TEST_F(code, in_c_it_is_c) {

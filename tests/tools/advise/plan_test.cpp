@@ -7,6 +7,7 @@
 #include <deque>
 #include <random>
 
+#include "advise/advice_code.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -108,7 +109,7 @@ TEST_F(plan, nodes_of_containers_come_from_a_multi_pool) {
     }
     const advice& only = planned().advices.at(0);
     EXPECT_EQ(only.candidate, verdict::multi_pool);
-    EXPECT_NE(code_of(only, paths()).find("acre::allocator<T, acre::multi_pool>"), std::string::npos);
+    EXPECT_NE(code_of(only, paths()).find("std::list<int, acre::allocator<int, acre::multi_pool>>"), std::string::npos);
 }
 
 TEST_F(plan, make_unique_makes_objects) {

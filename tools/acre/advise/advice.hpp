@@ -118,6 +118,7 @@ struct advice {
     std::string reason;                  // why the decision is `leave`
 
     change_place place;                // what is changed
+    std::vector<change_place> places;  // where its objects are allocated, those of most objects first
     std::vector<std::string> classes;  // of several places that are all classes: each gets a pool of its own
     bool of_scope = false;             // about a scope; else about that place
     std::size_t callers = 0;           // of a site: number of callers that distinguish it from its other uses

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "advice_code.hpp"
 #include "debug_packages.hpp"
 #include "first_steps.hpp"
 #include "pinned_pages.hpp"

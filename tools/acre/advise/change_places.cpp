@@ -214,6 +214,13 @@ std::string_view type_made_in(std::string_view function) {
     return name == "operator new" ? read.qualifier() : std::string_view{};
 }
 
+std::string_view type_shared_in(std::string_view function) {
+    const name_reading read{function};
+    const std::string_view made = first_argument(read.function());
+    const bool is_maker = read.qualifier() == "std" && without_arguments(read.function()) == "make_shared";
+    return is_maker && !made.ends_with(']') ? made : std::string_view{};
+}
+
 /// Finds the places of all contexts.
 class change_places::finder {
 public:
@@ -259,6 +266,7 @@ private:
         bool is_read = false;
         std::optional<named_container> container;
         std::string type;
+        std::string shared;
     };
 
     const name_details& details(std::uint32_t function) {
@@ -268,6 +276,7 @@ private:
             const std::string& name = paths_.functions()[function].name;
             if (name.find("std::") != std::string::npos) each.container = container_in(name);
             each.type = written(type_made_in(name));
+            each.shared = written(type_shared_in(name));
         }
         return each;
     }
@@ -418,21 +427,25 @@ private:
         if (is_behind_hook(context)) return hook_of_set_.at(hook_set_[context]);
         if (const std::string& type = details(through).type; !type.empty() && through != 0)
             return {.kind = place_kind::type, .name = type};
-        return library_place_of(run_.contexts()[context].node);
+        change_place place = library_place_of(run_.contexts()[context].node);
+        place.by_new = run_.contexts()[context].by_new;
+        return place;
     }
 
     /// A place by the functions of the standard library between the program's code and the allocation: the innermost
     /// container, by the outermost of its names, or the type that is made.
     change_place library_place_of(std::uint32_t node) {
         std::optional<named_container> found;
+        std::string shared;
         for (; node != 0 && !is_own(paths_.functions()[function_at(node)]); node = parent_of(node)) {
             const name_details& each = details(function_at(node));
             if (!each.type.empty() && !found) return {.kind = place_kind::type, .name = each.type};
+            if (shared.empty()) shared = each.shared;
             if (!each.container) continue;
             if (found && found->family != each.container->family) break;
             found = each.container;
         }
-        if (!found) return {};
+        if (!found) return {.shared = shared};
         node = paths_.own_code(node);
         const std::string of{class_in(paths_.functions()[function_at(node)].name)};
         return {.kind = place_kind::container, .name = found->name, .within = classes_.contains(of) ? of : ""};

@@ -29,6 +29,8 @@ struct change_place {
     std::string name{};          // of the container, class or hook
     std::string within{};        // of a container: the class that has it as a member; else empty
     std::uint32_t function = 0;  // the hook, or the function that owns several sites' objects; else 0
+    bool by_new = false;         // of a site: operator new allocates there
+    std::string shared{};        // of a site: T of the std::make_shared<T> that allocates there; else empty
 };
 
 class change_places {
@@ -36,6 +38,7 @@ public:
     change_places(const history& run, const call_paths& paths);
 
     const change_place& of(std::uint32_t context) const noexcept { return places_[number_of_context_[context]]; }
+    const change_place& numbered(std::uint32_t number) const noexcept { return places_[number]; }
     std::uint32_t number_of(std::uint32_t context) const noexcept { return number_of_context_[context]; }
 
     /// Contexts with the same unit are of one container on one path of calls. It can be passed another allocator on
@@ -73,5 +76,8 @@ std::optional<named_container> container_in(std::string_view function);
 /// T of "std::make_unique<T>(...)", of "T::operator new(unsigned long)", and of "operator new<T>", which stands for a
 /// `new` expression; empty for other functions.
 std::string_view type_made_in(std::string_view function);
+
+/// T of "std::make_shared<T>(...)"; empty for other functions.
+std::string_view type_shared_in(std::string_view function);
 
 }  // namespace acre::tool

@@ -47,6 +47,7 @@ void history::allocate(const event& e, reading& state) {
     state.living.insert(e.place, {events_.size(), number, e.thread});
     allocation_context& context = contexts_[number];
     ++context.objects;
+    context.by_new = is_new(e.op);
     context.bytes += e.size;
     context.smallest = std::min(context.smallest, e.size);
     context.largest = std::max(context.largest, e.size);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "advice_code.hpp"
 #include "advised_events.hpp"
 #include "plan.hpp"
 #include "replay/comparison.hpp"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "advice_code.hpp"
 #include "rules.hpp"
 #include "scope_planner.hpp"
 #include "sizing.hpp"
@@ -413,6 +414,7 @@ private:
     /// Fills in what an advice tells besides its figures.
     void complete(advice& each) {
         fill_sites(each, run_);
+        fill_places(each);
         each.share = share_of(each.figures.objects);
         if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
         each.decision = each.candidate;
@@ -422,6 +424,15 @@ private:
             if (!each.refused) each.escape = escape_of(each);
         }
         choose_sizes(each, run_);
+    }
+
+    void fill_places(advice& each) const {
+        std::map<std::uint32_t, std::uint64_t> objects;
+        for (const std::uint32_t context : each.contexts)
+            objects[places_.number_of(context)] += run_.contexts()[context].objects;
+        std::vector<std::pair<std::uint32_t, std::uint64_t>> sorted(objects.begin(), objects.end());
+        std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<std::uint32_t, std::uint64_t>::second);
+        for (const auto& [number, count] : sorted) each.places.push_back(places_.numbered(number));
     }
 
     bool is_of_library(const advice& each) const {
@@ -497,6 +508,7 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     std::vector<std::uint32_t> groups(run.contexts().size(), no_group);
     for (const advice* each : members) {
         for (const std::uint32_t context : each->contexts) groups[context] = 0;
+        joined.places.insert(joined.places.end(), each->places.begin(), each->places.end());
     }
     for (std::uint32_t i = 0; i < groups.size(); ++i) {
         if (groups[i] == 0) joined.contexts.push_back(i);

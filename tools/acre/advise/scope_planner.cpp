@@ -40,7 +40,9 @@ std::vector<advice> scope_planner::plan() {
 void scope_planner::find_rare_escapes(std::vector<advice>& advices) {
     for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
         const allocation_context& context = run_.contexts()[i];
-        if (claimed_[i] || !context.escapes_rarely() || context.usual_owner == 0) continue;
+        if (claimed_[i] || !context.escapes_rarely()) continue;
+        // A function that no other calls, as main, ends too late for an arena.
+        if (owners_above(context.usual_owner).size() < 2) continue;
         escaping_[paths_.nodes()[context.usual_owner].function].push_back(i);
     }
     for (advice& each : advices) {

@@ -19,64 +19,97 @@ constexpr const char* share_an_arena =
     "{threads} threads allocate these: use a concurrent_arena, which they can share. Its cost with several threads is "
     "not in the figures.";
 
-constexpr const char* arena_code = R"(#include <acre/acre.hpp>
-using namespace acre::literals;
+constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // for {type}\n";
+
+constexpr code_lines arena_code{
+    .begin = R"(using namespace acre::literals;
 {storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-T* object = {owner}_memory.create<T>(arguments...);  // for new T(arguments...); no delete
-std::vector<T, acre::allocator<T, acre::arena>> v{{{owner}_memory}};  // likewise std::map, std::list, ...
-{owner}_memory.reset();  // in {function}, after the block that holds the arena's containers
-)";
+)",
+    .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
+    .object =
+        "{type}* {object} = {owner}_memory.create<{type}>(arguments...);  // for new {type}(arguments...); no delete\n",
+    .shared =
+        "auto {object} = acre::make_shared<{type}>({owner}_memory, arguments...);  // for std::make_shared<{type}>\n",
+    .container = of_allocator,
+    .end = "{owner}_memory.reset();  // in {function}, after the block that holds the arena's containers\n",
+    .resource = "acre::arena",
+    .variable = "{owner}_memory"};
 
 // Objects may outlive the thread that made them, so a thread_local arena would be wrong.
-constexpr const char* unreset_arena_code = R"(#include <acre/acre.hpp>
-using namespace acre::literals;
+constexpr code_lines unreset_arena_code{
+    .begin = R"(using namespace acre::literals;
 static acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free
-T* object = new ({owner}_memory.allocate(sizeof(T), alignof(T))) T(arguments...);  // for new T(arguments...)
-std::vector<T, acre::allocator<T, acre::{arena_type}>> v{{{owner}_memory}};  // likewise std::map, std::list, ...
-)";
+)",
+    .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
+    .object = R"({type}* {object} =
+    new ({owner}_memory.allocate(sizeof({type}), alignof({type}))) {type}(arguments...);  // for new {type}(arguments...)
+)",
+    .shared =
+        "auto {object} = acre::make_shared<{type}>({owner}_memory, arguments...);  // for std::make_shared<{type}>\n",
+    .container = of_allocator,
+    .resource = "acre::{arena_type}",
+    .variable = "{owner}_memory"};
 
-constexpr const char* scratch_code = R"(#include <acre/acre.hpp>
-using namespace acre::literals;
+constexpr code_lines scratch_code{
+    .begin = R"(using namespace acre::literals;
 thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-acre::scratch temp{{scratch_memory}};      // in {function}, before the first allocation; inside the loop, if any
-void* p = temp.allocate(bytes, alignment);      // for malloc; no free
-std::span<T> array = temp.create_array<T>(n);   // for new T[n]; no delete
-std::vector<T, acre::allocator<T, acre::scratch>> v{{temp}};  // for std::vector<T>
-)";
+acre::scratch temp{{scratch_memory}};  // in {function}, before the first allocation; inside the loop, if any
+)",
+    .plain = "void* p = temp.allocate(bytes, alignment);  // for malloc; no free\n",
+    .object = "{type}* {object} = temp.create<{type}>(arguments...);  // for new {type}(arguments...); no delete\n",
+    .array = "std::span<{type}> {object}_array = temp.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
+    .shared = "auto {object} = acre::make_shared<{type}>(temp, arguments...);  // for std::make_shared<{type}>\n",
+    .container = of_allocator,
+    .resource = "acre::scratch",
+    .variable = "temp"};
 
-constexpr const char* stack_buffer_code = R"(#include <acre/acre.hpp>
-acre::inline_arena<{buffer}> buffer;             // in {function}, on the stack; inside the loop, if any
-void* p = buffer.allocate(bytes, alignment);     // for malloc; no free
-std::span<T> array = buffer.create_array<T>(n);  // for new T[n]; no delete
-std::vector<T, acre::allocator<T, acre::inline_arena<{buffer}>>> v{{buffer}};  // for std::vector<T>
-)";
+constexpr code_lines stack_buffer_code{
+    .begin = "acre::inline_arena<{buffer}> buffer;  // in {function}, on the stack; inside the loop, if any\n",
+    .plain = "void* p = buffer.allocate(bytes, alignment);  // for malloc; no free\n",
+    .object = "{type}* {object} = buffer.create<{type}>(arguments...);  // for new {type}(arguments...); no delete\n",
+    .array = "std::span<{type}> {object}_array = buffer.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
+    .shared = "auto {object} = acre::make_shared<{type}>(buffer, arguments...);  // for std::make_shared<{type}>\n",
+    .container = of_allocator,
+    .resource = "acre::inline_arena<{buffer}>",
+    .variable = "buffer"};
 
-constexpr const char* object_pool_code = R"(#include <acre/acre.hpp>
-#include <acre/adapt/smart_ptr.hpp>
-{storage}acre::{pool_type}<T> {owner}_pool;     // T: the type of {slot} bytes
-T* object = {owner}_pool.create(arguments...);  // for new T(arguments...)
-{owner}_pool.destroy(object);                   // for delete object
-auto owned = acre::make_unique<T>({owner}_pool, arguments...);  // for std::make_unique<T>
+constexpr const char* of_object_pool = R"({storage}acre::{pool_type}<{type}> {owner}_pool;{type_hint}
+{type}* {object} = {owner}_pool.create(arguments...);  // for new {type}(arguments...)
+{owner}_pool.destroy({object});  // for delete {object}
+auto owned = acre::make_unique<{type}>({owner}_pool, arguments...);  // for std::make_unique<{type}>
 )";
+constexpr code_lines object_pool_code{.object = of_object_pool};
 
-constexpr const char* multi_pool_code = R"(#include <acre/acre.hpp>
-#include <acre/adapt/smart_ptr.hpp>
-{storage}acre::{pool_type} {owner}_pool;
-void* p = {owner}_pool.allocate(bytes, alignment);  // for malloc
-{owner}_pool.deallocate(p, bytes, alignment);       // for free
-std::vector<T, acre::allocator<T, acre::{pool_type}>> v{{{owner}_pool}};  // likewise std::map, std::list, ...
-auto shared = acre::make_shared<T>({owner}_pool, arguments...);  // for std::make_shared<T>
-)";
+constexpr code_lines multi_pool_code{
+    .begin = "{storage}acre::{pool_type} {owner}_pool;\n",
+    .plain = R"(void* p = {owner}_pool.allocate(bytes, alignment);  // for malloc
+{owner}_pool.deallocate(p, bytes, alignment);  // for free
+)",
+    .object =
+        "auto {object} = acre::make_unique<{type}>({owner}_pool, arguments...);  // for new {type}(arguments...); no "
+        "delete\n",
+    .shared =
+        "auto {object} = acre::make_shared<{type}>({owner}_pool, arguments...);  // for std::make_shared<{type}>\n",
+    .container = of_allocator,
+    .resource = "acre::{pool_type}",
+    .variable = "{owner}_pool"};
 
-constexpr const char* multi_arena_code = R"(#include <acre/acre.hpp>
-using namespace acre::literals;
+constexpr code_lines multi_arena_code{
+    .begin = R"(using namespace acre::literals;
 {storage}acre::multi_arena {owner}_arenas{{{{.arenas = {arenas}, .bytes = {arena_bytes}}}}};
 {storage}acre::fallback {owner}_memory{{{owner}_arenas, acre::heap{{}}}};  // the heap serves what the arenas cannot
-void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
-{owner}_memory.deallocate(p, bytes, alignment);       // for free
-std::vector<T, acre::allocator<T, decltype({owner}_memory)>> v{{{owner}_memory}};  // likewise std::map, std::list, ...
-)";
+)",
+    .plain = R"(void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
+{owner}_memory.deallocate(p, bytes, alignment);  // for free
+)",
+    .object =
+        "auto {object} = acre::make_unique<{type}>({owner}_memory, arguments...);  // for new {type}(arguments...); no "
+        "delete\n",
+    .shared =
+        "auto {object} = acre::make_shared<{type}>({owner}_memory, arguments...);  // for std::make_shared<{type}>\n",
+    .container = of_allocator,
+    .resource = "decltype({owner}_memory)",
+    .variable = "{owner}_memory"};
 
 // In C all functions have the shape of malloc's, since free does not get a size there.
 constexpr const char* arena_c_code = R"(#include <acre.h>

@@ -40,6 +40,19 @@ enum class sized_by : std::uint8_t { nothing, first_block, slot, buffer, arenas 
 /// live.
 enum class reset_point : std::uint8_t { none, when_empty, in_owner };
 
+/// C++ code: the lines that an advice writes are those for the places where its objects are allocated.
+struct code_lines {
+    const char* begin = "";      // declares the resource; empty: `object` does, for one type
+    const char* plain = "";      // for malloc and free
+    const char* object = "";     // for a new expression: {type}, {object}
+    const char* array = "";      // the same with an array
+    const char* shared = "";     // for std::make_shared: {type}, {object}
+    const char* container = "";  // {container} for {type}: {object}
+    const char* end = "";        // frees all
+    const char* resource = "";   // the type of the resource
+    const char* variable = "";   // its name
+};
+
 struct verdict_traits {
     verdict which = verdict::leave;
     const char* name = "";      // in JSON and on the report's page
@@ -62,7 +75,7 @@ struct verdict_traits {
     const char* evidence = "";
     std::array<const char*, 2> cautions{};
     const char* caution_for_threads = "";  // only where several threads allocate
-    const char* code = "";
+    code_lines code{};
     const char* c_code = "";  // for a C file
 };
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <set>
 
+#include "advice_code.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
@@ -68,11 +69,11 @@ std::string refusal_text(const refused_arena& refused, const call_paths& paths) 
 }
 
 std::string escape_text(const rare_escape& escape, const call_paths& paths) {
-    const std::string freed =
-        escape.freed_at == no_stack ? "never freed" : "freed by " + paths.path_text(escape.freed_at, 4);
+    const std::string path = escape.freed_at == no_stack ? "" : paths.path_text(escape.freed_at, 4);
+    const std::string freed = escape.freed_at == no_stack ? ", never freed" : path.empty() ? "" : ", freed by " + path;
     return fmt::format(
         " No arena in {}: of {} that are allocated in it or in its calls, {} lived on when it ended, most of them from "
-        "{}, {}.",
+        "{}{}.",
         paths.functions()[escape.function].short_name, plural(escape.objects, "object", "objects"),
         count_text(escape.lived_on), paths.site_text(escape.site), freed);
 }
@@ -101,26 +102,11 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return text + ".";
 }
 
-/// Whether most of the objects are allocated in a C file.
-bool is_in_c(const advice& each, const call_paths& paths) {
-    return paths.sites()[each.site].file.ends_with(".c");
-}
-
 std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
         "{} is C: put the code at the top of the file, call its functions in place of malloc and free, "
         "and link libacre.",
         file_name(paths.sites()[each.site].file));
-}
-
-/// A variable name made of a function's: "server::handle_request" gives "handle_request".
-std::string variable_name(const std::string& function) {
-    const std::size_t last = function.rfind("::");
-    std::string name = last == std::string::npos ? function : function.substr(last + 2);
-    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
-    const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-                        name.find_first_not_of('_') != std::string::npos && name.find("operator") != 0;
-    return usable ? name : "site";
 }
 
 /// The storage class of a declaration.
@@ -140,69 +126,9 @@ std::string reset_place_of(const advice& each, const std::string& function) {
     return "where all of them are dead, if anywhere";
 }
 
-/// The code of a class whose objects come from a pool.
-std::string code_of_classes(const std::vector<std::string>& names) {
-    std::string code = "#include <acre/acre.hpp>\n#include <acre/adapt/pooled.hpp>\n";
-    for (const std::string& each : names) {
-        const std::string name = variable_name(each);
-        code += fmt::format(
-            "struct {0} : acre::pooled<{0}> {{}};  // the class as it is, with this base; new and delete stay\n", name);
-    }
-    return code;
-}
-
 constexpr const char* class_caution =
     "Arrays, larger derived classes and std::make_shared do not use the pool. Objects that are deleted through a base "
     "class need its virtual destructor, as always.";
-
-/// The classes that can be given operators new and delete of their own.
-std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths) {
-    if (is_in_c(each, paths)) return {};
-    return may_be_pooled_class(each) ? std::vector{each.place.name} : each.classes;
-}
-
-/// Fills the values that the texts of verdict.cpp name.
-std::string filled(const char* text, const advice& each, const call_paths& paths) {
-    const group_figures& figures = each.figures;
-    const std::string& function = paths.functions()[each.function].short_name;
-    const double life_ratio = static_cast<double>(figures.group_life) /
-                              static_cast<double>(std::max<std::uint64_t>(figures.largest_thread_peak, 1));
-    fmt::dynamic_format_arg_store<fmt::format_context> values;
-    const auto add = [&](const char* name, const std::string& value) { values.push_back(fmt::arg(name, value)); };
-    add("function", function);
-    add("subject", subject_of(each, paths));
-    add("threads", count_text(figures.threads));
-    // Of evidence.
-    add("generations", generations_text(each));
-    add("drag", percent_text(each.generations.drag()));
-    add("lifo", percent_text(figures.lifo_share()));
-    add("solo", percent_text(figures.solo_share()));
-    add("immortal", percent_text(figures.immortal_share()));
-    add("freed_elsewhere", percent_text(figures.elsewhere_share()));
-    add("churn", allocations_in_words(figures.churn()));
-    add("growth", fmt::format("{:.2f}", figures.growth()));
-    add("thread_life", bytes_text(figures.thread_life));
-    add("group_life", bytes_text(figures.group_life));
-    add("life_ratio", fmt::format("{:.1f}", life_ratio));
-    // Of code.
-    add("owner", each.variable.empty() ? variable_name(function) : each.variable);
-    add("storage", storage_of(each));
-    add("arena_type", figures.threads > 1 ? "concurrent_arena" : "arena");
-    add("pool_type", traits_of(each.candidate).name);
-    add("block", bytes_literal(each.block_bytes));
-    add("max_block", bytes_literal(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
-    add("slot", std::to_string(each.slot_bytes));
-    add("buffer", std::to_string(each.buffer_bytes));
-    add("arenas", std::to_string(each.arenas));
-    add("arena_bytes", bytes_literal(each.arena_bytes));
-    // Of code in C.
-    add("thread_storage", thread_storage_of(each));
-    add("c_reset_place", reset_place_of(each, function));
-    add("block_bytes", std::to_string(each.block_bytes));
-    add("max_block_bytes", std::to_string(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
-    add("arena_bytes_number", std::to_string(each.arena_bytes));
-    return fmt::vformat(text, values);
-}
 
 std::string in_runs_text(const run_saving& saving) {
     const interval& saved = saving.nanoseconds;
@@ -244,6 +170,49 @@ std::string replayed_text(const advice& each) {
 }
 
 }  // namespace
+
+std::string filled(const char* text, const advice& each, const call_paths& paths, const code_values& more) {
+    const group_figures& figures = each.figures;
+    const std::string& function = paths.functions()[each.function].short_name;
+    const double life_ratio = static_cast<double>(figures.group_life) /
+                              static_cast<double>(std::max<std::uint64_t>(figures.largest_thread_peak, 1));
+    fmt::dynamic_format_arg_store<fmt::format_context> values;
+    const auto add = [&](const char* name, const std::string& value) { values.push_back(fmt::arg(name, value)); };
+    add("function", function);
+    add("subject", subject_of(each, paths));
+    add("threads", count_text(figures.threads));
+    // Of evidence.
+    add("generations", generations_text(each));
+    add("drag", percent_text(each.generations.drag()));
+    add("lifo", percent_text(figures.lifo_share()));
+    add("solo", percent_text(figures.solo_share()));
+    add("immortal", percent_text(figures.immortal_share()));
+    add("freed_elsewhere", percent_text(figures.elsewhere_share()));
+    add("churn", allocations_in_words(figures.churn()));
+    add("growth", fmt::format("{:.2f}", figures.growth()));
+    add("thread_life", bytes_text(figures.thread_life));
+    add("group_life", bytes_text(figures.group_life));
+    add("life_ratio", fmt::format("{:.1f}", life_ratio));
+    // Of code.
+    add("owner", each.variable.empty() ? variable_name(function) : each.variable);
+    add("storage", storage_of(each));
+    add("arena_type", figures.threads > 1 ? "concurrent_arena" : "arena");
+    add("pool_type", traits_of(each.candidate).name);
+    add("block", bytes_literal(each.block_bytes));
+    add("max_block", bytes_literal(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
+    add("slot", std::to_string(each.slot_bytes));
+    add("buffer", std::to_string(each.buffer_bytes));
+    add("arenas", std::to_string(each.arenas));
+    add("arena_bytes", bytes_literal(each.arena_bytes));
+    // Of code in C.
+    add("thread_storage", thread_storage_of(each));
+    add("c_reset_place", reset_place_of(each, function));
+    add("block_bytes", std::to_string(each.block_bytes));
+    add("max_block_bytes", std::to_string(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
+    add("arena_bytes_number", std::to_string(each.arena_bytes));
+    for (const auto& [name, value] : more) add(name, value);
+    return fmt::vformat(text, values);
+}
 
 std::string way_text(const std::string& malloc_name) {
     if (malloc_name == preload_saving::acre_heap) return "acre run";
@@ -330,21 +299,6 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     if (is_in_c(each, paths)) cautions.push_back(c_text(each, paths));
     if (!pooled_classes_of(each, paths).empty()) return {class_caution};
     return cautions;
-}
-
-void name_variables(advice_list& list, const call_paths& paths) {
-    std::set<std::string> taken;
-    for (advice& each : list.advices) {
-        const std::string name = variable_name(paths.functions()[each.function].short_name);
-        each.variable = name;
-        for (int i = 2; !taken.insert(each.variable).second; ++i) each.variable = fmt::format("{}_{}", name, i);
-    }
-}
-
-std::string code_of(const advice& each, const call_paths& paths) {
-    if (const auto classes = pooled_classes_of(each, paths); !classes.empty()) return code_of_classes(classes);
-    const verdict_traits& traits = traits_of(each.candidate);
-    return filled(is_in_c(each, paths) ? traits.c_code : traits.code, each, paths);
 }
 
 }  // namespace acre::tool

@@ -1,7 +1,8 @@
-// The sentences and the code of an advice; its text, its JSON and the report's page show the same.
+// The sentences of an advice; its text, its JSON and the report's page show the same.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "advice.hpp"
@@ -31,11 +32,10 @@ std::string saving_of(const advice& each);
 /// The conditions under which the advice is right.
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths);
 
-/// Gives each advice the name that its code's variables begin with: that of its function, and a number where an earlier
-/// advice has that name.
-void name_variables(advice_list& list, const call_paths& paths);
+/// Names and values in texts, besides those that the advice itself gives.
+using code_values = std::vector<std::pair<const char*, std::string>>;
 
-/// The candidate's code to paste, complete but for the reader's type T; empty for `leave`.
-std::string code_of(const advice& each, const call_paths& paths);
+/// Fills the values that the texts of verdict.cpp name.
+std::string filled(const char* text, const advice& each, const call_paths& paths, const code_values& more = {});
 
 }  // namespace acre::tool

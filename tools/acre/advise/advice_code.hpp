@@ -1,0 +1,30 @@
+// The code of an advice, to paste.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advice.hpp"
+#include "trace/call_paths.hpp"
+
+namespace acre::tool {
+
+/// Whether most of the objects are allocated in a C file.
+bool is_in_c(const advice& each, const call_paths& paths);
+
+/// The classes that can be given operators new and delete of their own.
+std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths);
+
+/// A variable name made of a function's: "server::handle_request" gives "handle_request".
+std::string variable_name(const std::string& function);
+
+/// Gives each advice the name that its code's variables begin with: that of its function, and a number where an earlier
+/// advice has that name.
+void name_variables(advice_list& list, const call_paths& paths);
+
+/// The candidate's code; empty for `leave`. It has the lines for the places where the objects are allocated: a
+/// container with its type, a new expression with the class, std::make_shared, or malloc. What the trace does not tell
+/// is T.
+std::string code_of(const advice& each, const call_paths& paths);
+
+}  // namespace acre::tool
