@@ -274,6 +274,18 @@ TEST_F(advise_usage, apply_check_shows_what_was_followed_and_saved) {
     EXPECT_TRUE(json["held"].get<bool>());
 }
 
+TEST_F(advise_usage, apply_check_wants_one_program) {
+    made_trace other;
+    other.header.command = {"another", "--fast"};
+    const auto only = other.stack({"main", "draw:3"});
+    for (int i = 0; i < 100; ++i) other.release(other.allocate(only, 30), only);
+    other.write(directory_ / "other.acre");
+    const run_result refused = acre("advise --apply-check a.acre other.acre");
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_NE(refused.errors.find("with no function in common"), std::string::npos) << refused.errors;
+    EXPECT_EQ(refused.output, "");
+}
+
 TEST_F(advise_usage, apply_check_fails_where_less_was_saved_or_nothing_followed) {
     const run_result slower = acre("advise --apply-check a.acre b.acre --cpu-before 1 --cpu-after 2");
     EXPECT_EQ(slower.status, 1) << slower.output;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -199,6 +200,19 @@ std::size_t apply_check::followed() const {
     return static_cast<std::size_t>(std::count_if(advices.begin(), advices.end(), [](const checked_advice& each) {
         return each.state != follow_up::not_applied;
     }));
+}
+
+bool have_common_functions(const call_paths& before, const call_paths& after) {
+    const auto own_functions = [](const call_paths& paths) {
+        std::set<std::string> names;
+        for (std::uint32_t node = 1; node < paths.nodes().size(); ++node) {
+            const std::string& name = paths.functions()[paths.nodes()[node].function].short_name;
+            if (paths.own_code(node) == node && name != "main" && name != "_start") names.insert(name);
+        }
+        return names;
+    };
+    const std::set<std::string> names = own_functions(before);
+    return std::ranges::any_of(own_functions(after), [&](const std::string& each) { return names.contains(each); });
 }
 
 apply_check check_application(const advice_list& list, const history& before, const call_paths& paths_before,

@@ -60,6 +60,10 @@ struct apply_check {
     bool held() const { return followed() != 0 && outcome != prediction_outcome::below; }
 };
 
+/// Whether two runs have a function of the program's own besides main in common. A program in which all advice was
+/// followed may allocate in none of its functions, and has none in common with the run before.
+bool have_common_functions(const call_paths& before, const call_paths& after);
+
 /// `list` has the advices for the run before. Sites are matched by the names of their functions and callers, since
 /// lines move.
 apply_check check_application(const advice_list& list, const history& before, const call_paths& paths_before,

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +69,25 @@ std::optional<cpu_times> cpu_times_of(const advise_options& options, const trace
     return cpu_times{nanoseconds(before), nanoseconds(after), true};
 }
 
+/// Refuses two runs of different programs; remarks where their arguments differ.
+void require_same_program(const opened_run& before, const opened_run& after, const command_context& context) {
+    const auto words = [](const opened_run& of) { return std::span{of.reader.header().command}; };
+    const auto name = [&](const opened_run& of) {
+        return words(of).empty() ? std::string{} : std::filesystem::path{words(of).front()}.filename().string();
+    };
+    if (name(before) != name(after) && !have_common_functions(before.paths, after.paths)) {
+        throw tool_error{
+            fmt::format("'{}' was recorded of {}, and '{}' of {}, with no function in common: record the same "
+                        "program before and after the change",
+                        before.reader.path().string(), printable(name(before)), after.reader.path().string(),
+                        printable(name(after)))};
+    }
+    const auto arguments = [&](const opened_run& of) { return words(of).subspan(words(of).empty() ? 0 : 1); };
+    if (!std::ranges::equal(arguments(before), arguments(after))) {
+        remark(context, "the two runs had different arguments: the comparison holds only where they did the same work");
+    }
+}
+
 int run_apply_check(const advise_options& options, const command_context& context) {
     opened_run before{options.before_and_after.front(), context};
     opened_run after{options.before_and_after.back(), context};
@@ -74,6 +97,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
                              "' is a sample of the allocations: record all of them to check an advice"};
         }
     }
+    require_same_program(before, after, context);
     advice_list list = plan_advices(before.run, before.paths);
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(before.reader);
     if (list.advices.size() > options.top) list.advices.resize(options.top);
