@@ -18,7 +18,7 @@ std::string allocations_in_words(double mean) {
     return plural_of_mean(mean, "allocation", "allocations");
 }
 
-constexpr std::size_t max_named = 4;  // blockers; the others are counted
+constexpr std::size_t max_named = 4;  // blockers, and further sites; the others are counted
 
 std::string location_text(const source_location& of) {
     if (of.file.empty()) return {};
@@ -86,6 +86,19 @@ std::string sites_text(const std::vector<site_objects>& sites, const call_paths&
                             plural(sites[i].objects, "object", "objects"));
     }
     return sites.size() > max ? text + fmt::format(" and {} more sites", sites.size() - max) : text;
+}
+
+/// The sites besides the busiest.
+std::string other_sites_text(const advice& each, const call_paths& paths) {
+    std::string text;
+    const std::size_t shown = std::min(each.sites.size(), max_named + 1);
+    for (std::size_t i = 0; i < shown; ++i) {
+        if (each.sites[i].site == each.site) continue;
+        text += fmt::format("{}{}", text.empty() ? ", also from " : ", ", paths.site_text(each.sites[i].site));
+    }
+    return each.sites.size() > shown
+               ? text + fmt::format(" and {}", plural(each.sites.size() - shown, "more site", "more sites"))
+               : text;
 }
 
 std::string blockers_text(const advice& each, const call_paths& paths) {
@@ -265,7 +278,7 @@ std::string location_of(const advice& each, const call_paths& paths) {
     } else {
         text = paths.site_text(each.site);
     }
-    if (each.sites.size() > 1) text += fmt::format(", {} sites in all", count_text(each.sites.size()));
+    text += other_sites_text(each, paths);
     const std::string path = paths.path_text(each.stack, 6);
     return path.empty() ? text : text + "; for example " + path;
 }
