@@ -13,6 +13,7 @@
 #include <cstring>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -168,6 +169,32 @@ TEST(counted_groups, are_given_up_when_their_blocks_are_nearly_empty) {
     EXPECT_LE(held, 20 * counted_block::bytes);
     for (void* each : kept) heap.free(each);
     EXPECT_LT(heap.count().large_bytes, held);
+}
+
+/// Takes until a group is given up, at most so many; keeps one in `period` and frees the others a little later.
+std::size_t take_until_given_up(std::size_t group, std::size_t most, std::size_t period, std::vector<void*>& kept) {
+    std::vector<void*> recent(60);
+    std::size_t taken = 0;
+    for (; taken < most; ++taken) {
+        void* p = heap.take_counted(group, 500);
+        if (p == nullptr) break;
+        if (period != 0 && taken % period == 0) {
+            kept.push_back(p);
+        } else {
+            heap.free(std::exchange(recent[taken % recent.size()], p));
+        }
+    }
+    for (void* each : recent) heap.free(each);
+    return taken;
+}
+
+TEST(counted_groups, of_several_threads_are_given_up_before_each_has_three_blocks) {
+    std::vector<void*> kept{heap.take_counted(13, 500), heap.take_counted(14, 500)};
+    std::thread{[&] {
+        EXPECT_EQ(take_until_given_up(13, 10'000, 0, kept), 10'000U) << "what dies in its order needs two blocks";
+        EXPECT_LT(take_until_given_up(14, 10'000, 50, kept), 2 * counted_block::bytes / 500);
+    }}.join();
+    for (void* each : kept) heap.free(each);
 }
 
 TEST(counted_groups, behave_as_a_model_of_them) {

@@ -43,7 +43,8 @@ template <std::size_t Private>
 struct private_classes {
     std::size_t opened = 0;
     std::uint8_t size_classes[Private] = {};
-    bool is_evicted[counted_cursors::count] = {};  // by counted group
+    bool is_evicted[counted_cursors::count] = {};           // by counted group
+    std::uint32_t threads_of[counted_cursors::count] = {};  // that have had blocks of the group
 };
 struct no_private_classes {};
 
@@ -435,13 +436,15 @@ private:
             return nullptr;
         }
         if (cursor.next_empty()) return cursor.take(bytes);
-        if (cursor.is_sparse()) {
+        const bool is_first = cursor.blocks == 0;
+        if (cursor.is_sparse(__atomic_load_n(&privates_.threads_of[group], __ATOMIC_RELAXED) > 1)) {
             __atomic_store_n(&privates_.is_evicted[group], true, __ATOMIC_RELAXED);
             cursor.leave([this](counted_block& block) { give_block(block); });
             return nullptr;
         }
         void* const block = take_block();
         if (block == nullptr) return nullptr;
+        if (is_first) __atomic_fetch_add(&privates_.threads_of[group], 1U, __ATOMIC_RELAXED);
         cursor.begin(*::new (block) counted_block{&own, cursor});
         return cursor.take(bytes);
     }
