@@ -32,6 +32,8 @@ USES = {header: re.compile(use) for header, use in {
     "utility": r"std::(?:exchange|forward|move|pair|swap)\b",
     "vector": r"std::vector\b",
 }.items()}
+# Comments, and literals: raw strings, characters, strings.
+WITHOUT_CODE = r"""//.*|R"\((?s:.*?)\)"|'(?:\\.|[^'\\\n])'|"(?:\\.|[^"\\\n])*\""""
 ALSO = {"nlohmann/json.hpp": {"nlohmann/json_fwd.hpp"}}
 
 
@@ -50,7 +52,7 @@ def missing_includes(files):
     known = {}
     said = []
     for file in files:
-        text = re.sub(r'//.*|R"\((?s:.*?)\)"', "", file.read_text())
+        text = re.sub(WITHOUT_CODE, "", file.read_text())
         for header, use in USES.items():
             used = use.search(text)
             if used and not included(file, known) & {header, *ALSO.get(header, ())}:

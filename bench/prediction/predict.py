@@ -3,7 +3,8 @@
 
 Each program has two builds, before and after. The first is recorded and advised once. Then both run alternately; the
 obtained saving is the difference of their CPU times in a round. Usage: predict.py [--binaries DIR]... [--rounds N]
-[PROGRAM...]; programs: storm, parser, orcs. They are built by `make` and `scripts/bench`.
+[PROGRAM...]; programs: storm, parser and orcs, which were changed by hand, and those of pasted/, which got the code of
+their advices as it is. They are built by `make` and `scripts/bench`.
 """
 import argparse
 import json
@@ -18,6 +19,7 @@ PROGRAMS = {
     "storm": ["prediction_storm_plain", "prediction_storm_acre"],
     "parser": ["prediction_parser_plain", "prediction_parser_acre"],
     "orcs": ["orcs_vs_elves", "orcs_vs_elves_acre", "--frames", "200"],
+    **{each: [f"pasted_{each}_plain", f"pasted_{each}_followed"] for each in ("index", "sessions", "cache", "shapes", "tokens")},
 }
 
 
@@ -82,7 +84,7 @@ def row(name, folders, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("programs", nargs="*", help="storm, parser, orcs; default: all")
+    parser.add_argument("programs", nargs="*", help="storm, index, ...; default: all")
     parser.add_argument("--binaries", action="append", help="where the programs are; default: build-bench/bin, build/bin")
     parser.add_argument("--rounds", type=int, default=31)
     options = parser.parse_args()

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
@@ -81,6 +82,22 @@ TEST(multi_pool, freed_storage_is_used_again) {
         }
         EXPECT_EQ(upstream.requests(), 5u);
     }
+}
+
+TEST(multi_pool, nothing_and_something_never_share_a_slot) {
+    acre::multi_pool tested;
+    std::set<void*> live;
+    for (int i = 0; i < 300; ++i)
+        ASSERT_TRUE(live.insert(tested.allocate(static_cast<std::size_t>(i % 2) * 8, 8)).second);
+    for (int round = 0; round < 50; ++round) {
+        for (int i = 0; i < 5; ++i) {
+            tested.deallocate(*live.begin(), 8, 8);
+            live.erase(live.begin());
+        }
+        for (const std::size_t bytes : {0, 8, 0, 0, 8}) ASSERT_TRUE(live.insert(tested.allocate(bytes, 8)).second);
+    }
+    for (void* each : live) tested.deallocate(each, 8, 8);
+    EXPECT_EQ(tested.live(), 0u);
 }
 
 TEST(multi_pool, larger_requests_go_to_upstream_and_come_back) {

@@ -102,7 +102,8 @@ TEST_F(code, of_the_places_of_a_program_compiles) {
           "std::set<int, backwards>", "std::map<std::string, std::vector<int>>", "std::multimap<int, long>",
           "std::unordered_set<std::string>", "std::unordered_map<int, std::vector<std::string>>",
           "std::_Vector_base<(anonymous namespace)::hidden>", "std::_Rb_tree<int, int>",
-          "std::vector<work(int)::{lambda()#1}>"})
+          "std::vector<std::_Vector_base<(anonymous namespace)::hidden>>", "std::vector<work(int)::{lambda()#1}>",
+          "std::vector<main()::local>"})
         places.push_back({.kind = place_kind::container, .name = container});
     places.push_back({.kind = place_kind::type, .name = "game::orc"});
     places.push_back({.kind = place_kind::type, .name = "(anonymous namespace)::hidden"});

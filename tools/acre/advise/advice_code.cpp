@@ -79,7 +79,8 @@ private:
     void name_containers() {
         std::vector<std::string> containers;
         for (const change_place& each : advice_.places) {
-            if (each.kind == place_kind::container && containers.size() < most_uses) containers.push_back(each.name);
+            const auto name = each.kind == place_kind::container ? name_in_code(each.name) : std::nullopt;
+            if (name && containers.size() < most_uses) containers.push_back(*name);
         }
         std::ranges::stable_sort(containers, {}, &std::string::size);
         for (const std::string& each : containers) {
@@ -98,9 +99,9 @@ private:
         if (!place.shared.empty()) return {&code_lines::shared, type_or_any(place.shared), {}};
         switch (place.kind) {
             case place_kind::container: {
-                const auto found = std::ranges::find(aliases_, place.name, &named_type::container);
-                return found == aliases_.end() ? any_container()
-                                               : use{&code_lines::container, place.name, found->alias};
+                const auto name = name_in_code(place.name);
+                const auto found = std::ranges::find(aliases_, name, &named_type::container);
+                return found == aliases_.end() ? any_container() : use{&code_lines::container, *name, found->alias};
             }
             case place_kind::type:
                 return {&code_lines::object, type_or_any(place.name), {}};

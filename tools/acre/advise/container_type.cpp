@@ -139,9 +139,8 @@ std::optional<std::string> name_in_code(std::string_view type) {
     std::string text{type};
     constexpr std::string_view here = "(anonymous namespace)::";
     for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here)) text.erase(at, here.size());
-    const bool is_writable = !text.empty() && std::ranges::none_of(text, [](char c) {
-        return c == '{' || c == '}' || c == '\'' || c == '`' || c == '@' || c == '?' || c == '\n';
-    });
+    const bool is_of_function = text.find(")::") != std::string::npos;
+    const bool is_writable = !text.empty() && !is_of_function && text.find_first_of("{}'`@?\n") == std::string::npos;
     return is_writable && text.find("unnamed") == std::string::npos ? std::optional{text} : std::nullopt;
 }
 

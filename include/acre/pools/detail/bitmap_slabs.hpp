@@ -2,7 +2,9 @@
 // The geometry is an argument of each call, so that a pool of a compile-time size works with constants.
 //
 // Why it is fast: it never writes or reads a free slot, so a free touches no cache line of the slot. Addresses come out
-// ascending, so the cache can prefetch. The map has one byte per slot, so that a free is one independent store. (With
+// ascending, so the cache can prefetch. Before it gathers more from the map, it hands out the slots freed lately, up to
+// eight, which are still in the cache: where each allocation follows a free in a pool of 20,000 slots, that is 4 ns in
+// place of 26. The map has one byte per slot, so that a free is one independent store. (With
 // one bit per slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing newest first
 // was slower than boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its lowest bit.
 // Pools that threads share mark the free slots that their magazines keep (free_mark.hpp), instead of writing the map.
@@ -10,7 +12,7 @@
 // another pool; an address that is no multiple of the slot size lies in the middle of a slot. Every build detects
 // these.
 //
-// Cost: allocate 18 instructions, deallocate 19, constant time except for a new slab. used() and the walk
+// Cost: allocate 18 instructions, deallocate 22 to 29, constant time except for a new slab. used() and the walk
 // over live slots are linear in the slabs held. Not thread-safe.
 //
 // The map in each slab replaces the free list of Bonwick's slab allocator (1994), as in snmalloc and Mesh; the headers
@@ -95,6 +97,8 @@ public:
     }
     /// As refill, but null when the slabs held have no free slot.
     [[gnu::noinline]] void* refill_from_held(const slab_geometry& geometry) noexcept {
+        // Before the map is gathered, which has them, too: the caller may not have tried take().
+        if (void* p = nullptr; take_recent(p)) return p;
         // Uses up one slab before the next, in the order in which slabs got free slots. Where frees mirror allocations,
         // the slabs that the cache would evict last come first.
         for (; available_ != nullptr; retire_head()) {
@@ -138,6 +142,7 @@ public:
         if (at.home->states[at.slot] != slot_state::live) [[unlikely]]
             return false;
         at.home->states[at.slot] = slot_state::free;
+        remember(p, at);
         poison(p, geometry.slot_bytes);
         return true;
     }
@@ -147,6 +152,7 @@ public:
         const place at = place_of(geometry, p);
         assert(at.home->names.lister == nullptr);
         mark_free(geometry, at, p);
+        remember(p, at);
         list_last(at.home);
         return nullptr;
     }
@@ -269,7 +275,7 @@ public:
     /// Gives regions without a live slot back to upstream and returns their bytes. Linear in the number of slabs.
     std::size_t release_unused(const slab_geometry& geometry, resource_ref upstream) noexcept {
         const std::size_t before = held_bytes_;
-        gathered_ = 0;
+        forget_next();
         for (slab** link = &first_; *link != nullptr;) {
             slab* region = *link;
             slab* after = end_of_region(geometry, region);
@@ -286,7 +292,7 @@ public:
 
     /// Gives everything back to upstream, live slots included; growth starts again at the first slab.
     void release(const slab_geometry& geometry, resource_ref upstream) noexcept {
-        gathered_ = 0;
+        forget_next();
         while (first_ != nullptr) {
             slab* region = first_;
             first_ = end_of_region(geometry, region);
@@ -299,7 +305,7 @@ public:
 
     /// Marks every slot free and keeps the slabs.
     void clear(const slab_geometry& geometry) noexcept {
-        gathered_ = 0;
+        forget_next();
         for (slab* each = first_; each != nullptr; each = each->next) {
             fill_map(geometry, each);
             poison_slots(geometry, each);
@@ -475,10 +481,38 @@ private:
         return count;
     }
 
+    // A slot that was freed lately, so that it is still in the cache.
+    struct recent_slot {
+        void* slot;
+        std::uint8_t* state;
+    };
+    static constexpr std::uint32_t most_recent = 8;
+
+    // An allocation gets the slot before more are gathered from the map, so a slot is never both among these and
+    // gathered. Under AddressSanitizer a freed slot is used again as late as possible.
+    [[gnu::always_inline]] void remember(void* p, const place& at) noexcept {
+        if constexpr (!poisoning) {
+            const std::uint32_t count = recent_count_;
+            if (count < most_recent) {
+                recent_[count] = {p, at.home->states + at.slot};
+                recent_count_ = count + 1;
+            }
+        }
+    }
+
+    [[gnu::always_inline]] bool take_recent(void*& p) noexcept {
+        if (recent_count_ == 0) [[unlikely]]
+            return false;
+        const recent_slot& last = recent_[--recent_count_];
+        assert(*last.state == slot_state::free);
+        __atomic_store_n(last.state, slot_state::live, __ATOMIC_RELAXED);
+        p = last.slot;
+        return true;
+    }
+
     [[gnu::always_inline]] bool take_slot(std::size_t stride, std::size_t prefetch_bytes, void*& p) noexcept {
         const std::uint64_t free = gathered_;
-        if (free == 0) [[unlikely]]
-            return false;
+        if (free == 0) return take_recent(p);
         gathered_ = free & (free - 1);
         const std::size_t index = static_cast<unsigned>(std::countr_zero(free));
         __atomic_store_n(group_states_ + index, slot_state::live, __ATOMIC_RELAXED);
@@ -491,6 +525,12 @@ private:
     [[gnu::always_inline]] static void mark_free(const slab_geometry& geometry, const place& at, void* p) noexcept {
         set_state(at, slot_state::free);
         poison(p, geometry.slot_bytes);
+    }
+
+    // Slabs may be given back, or all slots become free.
+    void forget_next() noexcept {
+        gathered_ = 0;
+        recent_count_ = 0;
     }
 
     // The first group from `group` on that has free slots; of->groups when there is none.
@@ -515,7 +555,7 @@ private:
         group_states_ = available_->states + group * slab_geometry::group_slots;
         group_start_ = reinterpret_cast<std::byte*>(start_of(geometry, available_)) +
                        group * slab_geometry::group_slots * geometry.stride;
-        stride_ = geometry.stride;
+        stride_ = static_cast<std::uint32_t>(geometry.stride);
         void* p = nullptr;
         take(geometry, p);
         return p;
@@ -689,11 +729,12 @@ private:
         upstream.deallocate(reinterpret_cast<void*>(start), bytes, geometry.slab_bytes);
     }
 
-    // Allocating reads only these four.
+    // Allocating reads only these five, and a recent slot.
     std::uint64_t gathered_ = 0;            // free slots of one group, handed out next
     std::byte* group_start_ = nullptr;      // slot 0 of that group
     std::uint8_t* group_states_ = nullptr;  // the map bytes of that group
-    std::size_t stride_ = 0;                // copy of the geometry's
+    std::uint32_t stride_ = 0;              // copy of the geometry's
+    std::uint32_t recent_count_ = 0;        // slots freed lately, handed out when none is gathered
     std::size_t next_group_ = 0;            // of the first available slab: where to gather next
     slab* available_ = nullptr;             // list of slabs with free slots; perhaps also the slab gathered from
     slab* available_last_ = nullptr;        // its last slab; meaningful while the list is not empty
@@ -704,6 +745,7 @@ private:
     std::size_t fresh_region_bytes_ = 0;  // bytes of the newest region until its first slab is made
     std::size_t held_bytes_ = 0;
     std::size_t slab_count_ = 0;
+    recent_slot recent_[most_recent] = {};
 };
 
 }  // namespace acre::detail
