@@ -94,7 +94,7 @@ TEST(multi_pool, nothing_and_something_never_share_a_slot) {
             tested.deallocate(*live.begin(), 8, 8);
             live.erase(live.begin());
         }
-        for (const std::size_t bytes : {0, 8, 0, 0, 8}) ASSERT_TRUE(live.insert(tested.allocate(bytes, 8)).second);
+        for (const std::size_t bytes : {0U, 8U, 0U, 0U, 8U}) ASSERT_TRUE(live.insert(tested.allocate(bytes, 8)).second);
     }
     for (void* each : live) tested.deallocate(each, 8, 8);
     EXPECT_EQ(tested.live(), 0u);

@@ -56,23 +56,28 @@ private:
 
     std::vector<use> uses_of_places() const {
         std::vector<use> uses;
+        std::vector<use> containers;
         const auto add = [&](const use& each) {
-            if (std::ranges::find(uses, each) == uses.end()) uses.push_back(each);
+            std::vector<use>& to = each.lines == &code_lines::container ? containers : uses;
+            const bool has_room = uses.size() + containers.size() < most_uses;
+            if (has_room && std::ranges::find(to, each) == to.end()) to.push_back(each);
         };
-        for (const change_place& each : advice_.places) {
-            if (uses.size() < most_uses) add(use_of(each));
-        }
-        // A container that others contain has an alias before these use it.
-        std::ranges::stable_sort(
-            uses, {}, [](const use& each) { return each.lines == &code_lines::container ? each.type.size() : 0; });
-        if (uses.empty()) {
+        for (const change_place& each : advice_.places) add(use_of(each));
+        if (advice_.places.empty()) {
             add(of_any(&code_lines::object));
             add(of_any(&code_lines::plain));
             add(of_any(&code_lines::shared));
             add(any_container());
         }
+        // A container that others contain has an alias before these use it.
+        std::ranges::sort(containers, is_shorter, &use::type);
+        uses.insert(uses.end(), containers.begin(), containers.end());
         if (is_of_one_type()) uses.resize(1);
         return uses;
+    }
+
+    static bool is_shorter(const std::string& a, const std::string& b) {
+        return a.size() != b.size() ? a.size() < b.size() : a < b;
     }
 
     /// Aliases for the containers that are shown and that code can name, the inner before the outer.
@@ -82,7 +87,7 @@ private:
             const auto name = each.kind == place_kind::container ? name_in_code(each.name) : std::nullopt;
             if (name && containers.size() < most_uses) containers.push_back(*name);
         }
-        std::ranges::stable_sort(containers, {}, &std::string::size);
+        std::ranges::sort(containers, is_shorter);
         for (const std::string& each : containers) {
             const auto is_known = std::ranges::find(aliases_, each, &named_type::container) != aliases_.end();
             if (is_known || !with_allocator(each, resource_, {})) continue;

@@ -431,7 +431,9 @@ private:
         for (const std::uint32_t context : each.contexts)
             objects[places_.number_of(context)] += run_.contexts()[context].objects;
         std::vector<std::pair<std::uint32_t, std::uint64_t>> sorted(objects.begin(), objects.end());
-        std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<std::uint32_t, std::uint64_t>::second);
+        std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+            return a.second != b.second ? a.second > b.second : a.first < b.first;
+        });
         for (const auto& [number, count] : sorted) each.places.push_back(places_.numbered(number));
     }
 
