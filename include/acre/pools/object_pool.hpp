@@ -3,7 +3,7 @@
 // Use it for bullets, connections, orders, nodes: many objects of one type with lifetimes of their own. Use acre::arena
 // when they die together, acre::multi_pool when sizes vary.
 //
-// Cost: create 18 instructions and the constructor, destroy 22 to 29 and the destructor, constant time except for
+// Cost: create 18 instructions and the constructor, destroy 22 and the destructor, constant time except for
 // a new slab. Memory as acre::pool. The pool's end destroys the objects that are still live, each once. Storage from
 // allocate() counts as live at once, so construct an object in it before the pool ends or is iterated. The destructors
 // that reset() and the pool's end run may destroy other objects of the pool; an object destroyed by then is skipped.

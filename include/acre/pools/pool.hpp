@@ -4,7 +4,7 @@
 // acre::multi_pool where sizes vary. As a resource it serves requests that fit a slot from slots; larger or more
 // strictly aligned ones get a block of their own from upstream.
 //
-// Cost: allocate 18 instructions, deallocate 22 to 29, constant time except for a new slab. Memory: 3 % more than
+// Cost: allocate 18 instructions, deallocate 22, constant time except for a new slab. Memory: 3 % more than
 // the slots at 64 bytes. The first slab has 4 KiB, later ones 16 KiB, more for slots over 256 bytes. The pool holds
 // nothing before the first allocation; release_unused() and the destructor give slabs back.
 // A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message, in every
