@@ -154,7 +154,8 @@ struct counted_cursor {
     /// What is live when the group is given up may stay in them for long, beside what the program asks for later: so a
     /// wrong plan may take little here. Where several threads have blocks of the group, each of them would take three
     /// before the first look, so two are looked at: objects that die in the order of their allocation need a third only
-    /// while they nearly fill one. (One thread's two blocks are left alone: that would cost xsltproc 7 % of its time.)
+    /// while they nearly fill one. (One thread's two blocks are left alone: giving them up made programs of one thread
+    /// slower.)
     bool is_sparse(bool in_several_threads) noexcept {
         if (blocks < checked_at && !(blocks == 2 && in_several_threads)) return false;
         if (blocks >= checked_at) checked_at = blocks + blocks / 8 + 1;

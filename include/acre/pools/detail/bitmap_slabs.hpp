@@ -2,14 +2,14 @@
 // The geometry is an argument of each call, so that a pool of a compile-time size works with constants.
 //
 // Why it is fast: it never writes or reads a free slot, so a free touches no cache line of the slot. Addresses come out
-// ascending, so the cache can prefetch. Before it gathers more from the map, it hands out the two slots freed last,
-// which are still in the cache: where each allocation follows a free in a pool of 20,000 slots, that is 5 ns in place
-// of 27. The map has one byte per slot, so that a free is one independent store. (With one bit per slot, frees of
-// neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing newest first was slower than
-// boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its lowest bit. Pools that threads
-// share mark the free slots that their magazines keep (free_mark.hpp), instead of writing the map. A map byte that is
-// set already, or a mark, is a double free; a header that names another owner is a pointer of another pool; an address
-// that is no multiple of the slot size lies in the middle of a slot. Every build detects these.
+// ascending, so the cache can prefetch. Before it gathers more from the map, it hands out up to two slots
+// that were freed lately and are still in the cache: where each allocation follows a free in a pool of 20,000 slots,
+// that is 5 ns in place of 27. The map has one byte per slot, so that a free is one independent store. (With one bit
+// per slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing newest first was
+// slower than boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its lowest bit. Pools
+// that threads share mark the free slots that their magazines keep (free_mark.hpp), instead of writing the map. A map
+// byte that is set already, or a mark, is a double free; a header that names another owner is a pointer of another
+// pool; an address that is no multiple of the slot size lies in the middle of a slot. Every build detects these.
 //
 // Cost: allocate 18 instructions, deallocate 22, constant time except for a new slab. used() and the walk
 // over live slots are linear in the slabs held. Not thread-safe.
@@ -480,7 +480,7 @@ private:
         return count;
     }
 
-    // A slot that was freed lately, so that it is still in the cache.
+    // A slot that was freed lately, so that it is still in the cache. While there are two, further frees add none.
     struct recent_slot {
         void* slot;
         std::uint8_t* state;
