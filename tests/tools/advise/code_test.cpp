@@ -107,6 +107,7 @@ TEST_F(code, of_the_places_of_a_program_compiles) {
         places.push_back({.kind = place_kind::container, .name = container});
     places.push_back({.kind = place_kind::type, .name = "game::orc"});
     places.push_back({.kind = place_kind::type, .name = "(anonymous namespace)::hidden"});
+    places.push_back({.kind = place_kind::type, .name = "game::orc", .by_new = true, .by_make_unique = true});
     places.push_back({.shared = "game::orc"});
     places.push_back({.by_new = true});
     places.push_back({.kind = place_kind::hook, .name = "xmalloc"});
@@ -146,6 +147,30 @@ TEST_F(code, has_the_lines_of_what_allocates) {
               "#include <acre/acre.hpp>\nstatic acre::multi_pool handle_request_pool;\n"
               "void* p = handle_request_pool.allocate(bytes, alignment);  // for malloc\n"
               "handle_request_pool.deallocate(p, bytes, alignment);  // for free\n");
+}
+
+TEST_F(code, has_make_unique_where_the_program_has_it) {
+    advice each = advice_of(verdict::arena, 1, stack_);
+    each.places = {{.kind = place_kind::type, .name = "orc", .by_make_unique = true}};
+    const std::string only = code_of(each, paths_);
+    EXPECT_NE(only.find("auto object = acre::make_unique<orc>(handle_request_memory, arguments...);  // for "
+                        "std::make_unique<orc>\n"),
+              std::string::npos)
+        << only;
+    EXPECT_EQ(only.find("new orc"), std::string::npos) << only;
+    each.places[0].by_new = true;
+    const std::string both = code_of(each, paths_);
+    EXPECT_NE(both.find("for std::make_unique<orc>\n"), std::string::npos) << both;
+    EXPECT_NE(both.find("for new orc(arguments...); no delete, no std::unique_ptr\n"), std::string::npos) << both;
+}
+
+TEST_F(code, names_what_it_has_no_lines_for) {
+    advice each = advice_of(verdict::arena, 1, stack_);
+    for (char name = 'a'; name < 'k'; ++name) each.places.push_back({.kind = place_kind::type, .name = {name}});
+    const std::string written = code_of(each, paths_);
+    EXPECT_NE(written.find("h* object_8 ="), std::string::npos) << written;
+    EXPECT_EQ(written.find("i* "), std::string::npos) << written;
+    EXPECT_NE(written.find("// likewise for i, j\n"), std::string::npos) << written;
 }
 
 TEST_F(code, of_a_container_converts_those_in_it_that_are_also_advised) {

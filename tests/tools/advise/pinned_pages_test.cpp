@@ -31,6 +31,11 @@ protected:
         return found_;
     }
 
+    std::string text() {
+        const std::optional<pinned_memory>& found = studied();
+        return found ? pinned_text(*found, *paths_) : std::string{};
+    }
+
     std::string function_of(std::uint32_t site) const {
         return paths_->functions()[paths_->sites()[site].function].name;
     }
@@ -81,6 +86,14 @@ TEST_F(pinned_pages, are_given_back_with_that_site_separated) {
     ASSERT_EQ(found->group.size(), 1U);
     EXPECT_EQ(function_of(found->group[0]), "make_node");
     EXPECT_LT(found->separated->end.resident_bytes, found->now.end.resident_bytes / 4);
+}
+
+TEST_F(pinned_pages, of_a_c_file_are_separated_in_c) {
+    nodes_between_buffers();
+    EXPECT_NE(text().find("static acre::virtual_memory long_lived_pages;"), std::string::npos) << text();
+    for (frame_info& frame : made.tables.frames) frame.locations[0].file = "made.c";
+    EXPECT_EQ(text().find("acre::"), std::string::npos) << text();
+    EXPECT_NE(text().find("static void* long_lived_malloc(size_t bytes)"), std::string::npos) << text();
 }
 
 TEST_F(pinned_pages, are_those_before_exit_frees_what_static_objects_hold) {

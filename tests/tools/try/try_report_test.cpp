@@ -29,8 +29,20 @@ bool says(const contest_result& result, const std::string& part) {
 
 TEST(try_report, names_a_way_that_is_faster_with_certainty) {
     const contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
-    EXPECT_TRUE(says(result, "With other the program takes 20.0 % less CPU time, and its peak memory is 1.00"));
+    EXPECT_TRUE(
+        says(result, "With other the program takes 20.0 % less CPU time (20.0 to 20.0), and its peak memory is"));
     EXPECT_TRUE(says(result, "acre run -- app"));
+}
+
+TEST(try_report, names_the_ways_that_are_not_told_from_the_best) {
+    contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    EXPECT_FALSE(says(result, "within the noise"));
+    result.ways.push_back(result.ways[1]);
+    result.ways[2].how.name = "third";
+    result.ways[2].runs[0].user = 0.9;
+    EXPECT_TRUE(says(result, "Whether third takes less is within the noise of these rounds."));
+    for (measured_run& each : result.ways[2].runs) each.user = 0.9;
+    EXPECT_FALSE(says(result, "within the noise"));
 }
 
 TEST(try_report, a_median_whose_interval_reaches_above_1_may_be_chance) {

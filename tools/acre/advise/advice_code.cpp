@@ -15,18 +15,18 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::size_t most_uses = 6;  // shown in one block of code
+constexpr std::size_t most_uses = 8;  // shown in one block of code; others by name
 
 /// A way in which the program allocates what the advice is about.
 struct use {
     const char* code_lines::* lines = nullptr;
-    std::string type;       // of the object, or of the container as it is
-    std::string container;  // the same with acre's allocator
+    std::string type;  // of the object, or of the container as it is
 
     bool operator==(const use&) const = default;
 };
 
 constexpr const char* any_type = "T";
+constexpr const char* any_container = "std::vector<T>; likewise std::map, std::list, ...";
 
 std::string type_or_any(const std::string& type) {
     return name_in_code(type).value_or(any_type);
@@ -35,14 +35,14 @@ std::string type_or_any(const std::string& type) {
 class code_writer {
 public:
     code_writer(const advice& each, const call_paths& paths)
-        : advice_{each}, paths_{paths}, code_{traits_of(each.candidate).code}, resource_{fill(code_.resource)} {
-        name_containers();
-    }
+        : advice_{each}, paths_{paths}, code_{traits_of(each.candidate).code}, resource_{fill(code_.resource)} {}
 
     std::string write() {
-        const std::vector<use> uses = uses_of_places();
+        find_uses();
+        name_containers();
         std::string text = fill(code_.begin);
-        for (const use& each : uses) add(text, each);
+        for (const use& each : uses_) add(text, each);
+        if (!left_out_.empty()) text += fmt::format("// likewise for {}\n", fmt::join(left_out_, ", "));
         text += fill(code_.end);
         const bool needs_pointers = text.find("acre::make_") != std::string::npos;
         return std::string{"#include <acre/acre.hpp>\n"} +
@@ -54,44 +54,48 @@ private:
         return filled(text, advice_, paths_, values);
     }
 
-    std::vector<use> uses_of_places() const {
-        std::vector<use> uses;
-        std::vector<use> containers;
-        const auto add = [&](const use& each) {
-            std::vector<use>& to = each.lines == &code_lines::container ? containers : uses;
-            const bool has_room = uses.size() + containers.size() < most_uses;
-            if (has_room && std::ranges::find(to, each) == to.end()) to.push_back(each);
-        };
-        for (const change_place& each : advice_.places) add(use_of(each));
-        if (advice_.places.empty()) {
-            add(of_any(&code_lines::object));
-            add(of_any(&code_lines::plain));
-            add(of_any(&code_lines::shared));
-            add(any_container());
-        }
-        // A container that others contain has an alias before these use it.
-        std::ranges::sort(containers, is_shorter, &use::type);
-        uses.insert(uses.end(), containers.begin(), containers.end());
-        if (is_of_one_type()) uses.resize(1);
-        return uses;
-    }
-
-    static bool is_shorter(const std::string& a, const std::string& b) {
-        return a.size() != b.size() ? a.size() < b.size() : a < b;
-    }
-
-    /// Aliases for the containers that are shown and that code can name, the inner before the outer.
-    void name_containers() {
-        std::vector<std::string> containers;
+    /// Containers come last, the inner before the outer: a container that others contain has an alias before these use
+    /// it.
+    void find_uses() {
         for (const change_place& each : advice_.places) {
-            const auto name = each.kind == place_kind::container ? name_in_code(each.name) : std::nullopt;
-            if (name && containers.size() < most_uses) containers.push_back(*name);
+            const bool has_unique = each.by_make_unique && !is_of_one_type();
+            if (has_unique) add({&code_lines::unique, type_or_any(each.name)});
+            if (!has_unique || each.by_new) add(use_of(each));
         }
-        std::ranges::sort(containers, is_shorter);
-        for (const std::string& each : containers) {
-            const auto is_known = std::ranges::find(aliases_, each, &named_type::container) != aliases_.end();
-            if (is_known || !with_allocator(each, resource_, {})) continue;
-            aliases_.push_back({each, variable(fill("{owner}_") + family_of(each))});
+        if (advice_.places.empty()) {
+            add({&code_lines::object, any_type});
+            add({&code_lines::plain, any_type});
+            add({&code_lines::shared, any_type});
+            add({&code_lines::container, any_container});
+        }
+        std::ranges::stable_sort(uses_, comes_before);
+        if (is_of_one_type()) {
+            uses_.resize(1);
+            left_out_.clear();
+        }
+    }
+
+    void add(const use& each) {
+        if (std::ranges::find(uses_, each) != uses_.end()) return;
+        if (uses_.size() < most_uses) {
+            uses_.push_back(each);
+        } else if (each.type != any_type && each.type != any_container) {
+            left_out_.insert(each.type);
+        }
+    }
+
+    static bool comes_before(const use& a, const use& b) {
+        const bool is_container = a.lines == &code_lines::container;
+        if (is_container != (b.lines == &code_lines::container)) return !is_container;
+        if (!is_container) return false;
+        return a.type.size() != b.type.size() ? a.type.size() < b.type.size() : a.type < b.type;
+    }
+
+    /// Gives the containers that are shown, and that code can name, an alias each.
+    void name_containers() {
+        for (const use& each : uses_) {
+            if (each.lines != &code_lines::container || each.type == any_container) continue;
+            aliases_.push_back({each.type, variable(fill("{owner}_") + family_of(each.type))});
         }
     }
 
@@ -100,52 +104,45 @@ private:
 
     use use_of(const change_place& place) const {
         if (is_of_one_type())
-            return {&code_lines::object, place.kind == place_kind::type ? type_or_any(place.name) : any_type, {}};
-        if (!place.shared.empty()) return {&code_lines::shared, type_or_any(place.shared), {}};
+            return {&code_lines::object, place.kind == place_kind::type ? type_or_any(place.name) : any_type};
+        if (!place.shared.empty()) return {&code_lines::shared, type_or_any(place.shared)};
         switch (place.kind) {
             case place_kind::container: {
                 const auto name = name_in_code(place.name);
-                const auto found = std::ranges::find(aliases_, name, &named_type::container);
-                return found == aliases_.end() ? any_container() : use{&code_lines::container, *name, found->alias};
+                const bool has_alias = name && with_allocator(*name, resource_, {});
+                return {&code_lines::container, has_alias ? *name : any_container};
             }
             case place_kind::type:
-                return {&code_lines::object, type_or_any(place.name), {}};
+                return {&code_lines::object, type_or_any(place.name)};
             case place_kind::site:
-                return of_any(place.by_new ? &code_lines::object : &code_lines::plain);
+                return {place.by_new ? &code_lines::object : &code_lines::plain, any_type};
             case place_kind::hook:
             case place_kind::several:
                 break;
         }
-        return of_any(&code_lines::plain);
-    }
-
-    static use of_any(const char* code_lines::* lines) { return {lines, any_type, {}}; }
-
-    use any_container() const {
-        return {&code_lines::container, "std::vector<T>; likewise std::map, std::list, ...",
-                fmt::format("std::vector<T, acre::allocator<T, {}>>", resource_)};
+        return {&code_lines::plain, any_type};
     }
 
     void add(std::string& text, const use& each) {
         const bool is_container = each.lines == &code_lines::container;
+        const auto alias = std::ranges::find(aliases_, each.type, &named_type::container);
+        const bool has_alias = is_container && alias != aliases_.end();
         const std::string object = variable(is_container ? "container" : "object");
         const std::string hint = each.type == any_type ? "     // T: the type of {slot} bytes" : "";
         const code_values values{{"type", each.type},
-                                 {"container", each.container},
+                                 {"container", has_alias ? alias->alias : allocating_vector()},
                                  {"object", object},
                                  {"variable", fill(code_.variable)},
                                  {"type_hint", fill(hint.c_str())}};
-        if (is_container) text += alias_of(each);
+        if (has_alias) {
+            text +=
+                fmt::format("using {} = {};\n", alias->alias, with_allocator(each.type, resource_, aliases_).value());
+        }
         text += fill(code_.*each.lines, values);
         if (each.lines == &code_lines::object) text += fill(code_.array, values);
     }
 
-    /// Declares the alias of a container; nothing for one of any type.
-    std::string alias_of(const use& container) const {
-        if (std::ranges::find(aliases_, container.container, &named_type::alias) == aliases_.end()) return {};
-        return fmt::format("using {} = {};\n", container.container,
-                           with_allocator(container.type, resource_, aliases_).value());
-    }
+    std::string allocating_vector() const { return fmt::format("std::vector<T, acre::allocator<T, {}>>", resource_); }
 
     /// A name that no earlier line of this block has.
     std::string variable(const std::string& name) {
@@ -158,6 +155,8 @@ private:
     const call_paths& paths_;
     const code_lines& code_;
     std::string resource_;
+    std::vector<use> uses_;
+    std::set<std::string> left_out_;  // the types for which there was no room
     std::vector<named_type> aliases_;
     std::set<std::string> variables_;
 };
@@ -175,8 +174,12 @@ std::string code_of_classes(const std::vector<std::string>& names) {
 
 }  // namespace
 
+bool is_in_c(const site_info& site) {
+    return site.file.ends_with(".c");
+}
+
 bool is_in_c(const advice& each, const call_paths& paths) {
-    return paths.sites()[each.site].file.ends_with(".c");
+    return is_in_c(paths.sites()[each.site]);
 }
 
 std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths) {

@@ -9,7 +9,11 @@
 
 namespace acre::tool {
 
-/// Whether most of the objects are allocated in a C file.
+/// Of the code in a text.
+inline constexpr std::size_t code_indent = 6;
+
+/// Whether a site is in a C file; of an advice, that where most of the objects are allocated.
+bool is_in_c(const site_info& site);
 bool is_in_c(const advice& each, const call_paths& paths);
 
 /// The classes that can be given operators new and delete of their own.

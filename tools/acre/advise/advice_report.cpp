@@ -29,13 +29,6 @@ std::string labelled(std::string_view label, const std::string& text) {
     return lines;
 }
 
-std::string indented(const std::string& code) {
-    std::istringstream lines{code};
-    std::string text;
-    for (std::string line; std::getline(lines, line);) text += "      " + line + "\n";
-    return text;
-}
-
 std::string entry_text(std::size_t number, const advice& each, const call_paths& paths) {
     const bool leave = each.decision == verdict::leave;
     std::string text = fmt::format("{}. {}\n", number, styled(title_of(each, paths), leave ? style::dim : style::bold));
@@ -52,7 +45,7 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
     }
     for (const std::string& caution : cautions_of(each, paths)) text += labelled("caution", caution);
     const std::string code = code_of(each, paths);
-    if (!code.empty()) text += labelled("write", "") + indented(code);
+    if (!code.empty()) text += labelled("write", "") + indented(code, code_indent);
     return text;
 }
 

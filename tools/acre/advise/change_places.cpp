@@ -214,6 +214,10 @@ std::string_view type_made_in(std::string_view function) {
     return name == "operator new" ? read.qualifier() : std::string_view{};
 }
 
+bool is_make_unique(std::string_view function) {
+    return name_reading{function}.qualifier() == "std" && !type_made_in(function).empty();
+}
+
 std::string_view type_shared_in(std::string_view function) {
     const name_reading read{function};
     const std::string_view made = first_argument(read.function());
@@ -238,6 +242,8 @@ public:
         std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> units;
         for (std::uint32_t context = 0; context < contexts; ++context) {
             change_place place = place_of(context);
+            const bool by_new = place.by_new;
+            const bool by_make_unique = place.by_make_unique;
             const bool is_site = place.kind == place_kind::site;
             const bool is_container = place.kind == place_kind::container;
             const std::uint32_t own_node = paths_.own_code(run_.contexts()[context].node);
@@ -257,6 +263,8 @@ public:
                                                              static_cast<std::uint32_t>(into_.places_.size()));
             if (is_new) into_.places_.push_back(std::move(place));
             into_.number_of_context_[context] = entry->second;
+            into_.places_[entry->second].by_new |= by_new;
+            into_.places_[entry->second].by_make_unique |= by_make_unique;
         }
     }
 
@@ -266,7 +274,12 @@ private:
         bool is_read = false;
         std::optional<named_container> container;
         std::string type;
+        bool is_unique = false;  // the type is one that std::make_unique makes
         std::string shared;
+
+        change_place place() const {
+            return {.kind = place_kind::type, .name = type, .by_new = !is_unique, .by_make_unique = is_unique};
+        }
     };
 
     const name_details& details(std::uint32_t function) {
@@ -276,6 +289,7 @@ private:
             const std::string& name = paths_.functions()[function].name;
             if (name.find("std::") != std::string::npos) each.container = container_in(name);
             each.type = written(type_made_in(name));
+            each.is_unique = !each.type.empty() && is_make_unique(name);
             each.shared = written(type_shared_in(name));
         }
         return each;
@@ -425,8 +439,7 @@ private:
     change_place place_of(std::uint32_t context) {
         const std::uint32_t through = through_[context];
         if (is_behind_hook(context)) return hook_of_set_.at(hook_set_[context]);
-        if (const std::string& type = details(through).type; !type.empty() && through != 0)
-            return {.kind = place_kind::type, .name = type};
+        if (const name_details& made = details(through); !made.type.empty() && through != 0) return made.place();
         change_place place = library_place_of(run_.contexts()[context].node);
         place.by_new = run_.contexts()[context].by_new;
         return place;
@@ -439,7 +452,7 @@ private:
         std::string shared;
         for (; node != 0 && !is_own(paths_.functions()[function_at(node)]); node = parent_of(node)) {
             const name_details& each = details(function_at(node));
-            if (!each.type.empty() && !found) return {.kind = place_kind::type, .name = each.type};
+            if (!each.type.empty() && !found) return each.place();
             if (shared.empty()) shared = each.shared;
             if (!each.container) continue;
             if (found && found->family != each.container->family) break;

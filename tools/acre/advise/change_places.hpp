@@ -26,11 +26,12 @@ const char* name_of(place_kind kind);
 
 struct change_place {
     place_kind kind = place_kind::site;
-    std::string name{};          // of the container, class or hook
-    std::string within{};        // of a container: the class that has it as a member; else empty
-    std::uint32_t function = 0;  // the hook, or the function that owns several sites' objects; else 0
-    bool by_new = false;         // of a site: operator new allocates there
-    std::string shared{};        // of a site: T of the std::make_shared<T> that allocates there; else empty
+    std::string name{};           // of the container, class or hook
+    std::string within{};         // of a container: the class that has it as a member; else empty
+    std::uint32_t function = 0;   // the hook, or the function that owns several sites' objects; else 0
+    bool by_new = false;          // of a site or class: operator new allocates there
+    bool by_make_unique = false;  // of a class: std::make_unique makes objects
+    std::string shared{};         // of a site: T of the std::make_shared<T> that allocates there; else empty
 };
 
 class change_places {
@@ -76,6 +77,9 @@ std::optional<named_container> container_in(std::string_view function);
 /// T of "std::make_unique<T>(...)", of "T::operator new(unsigned long)", and of "operator new<T>", which stands for a
 /// `new` expression; empty for other functions.
 std::string_view type_made_in(std::string_view function);
+
+/// Whether a function for which type_made_in has a type is std::make_unique.
+bool is_make_unique(std::string_view function);
 
 /// T of "std::make_shared<T>(...)"; empty for other functions.
 std::string_view type_shared_in(std::string_view function);

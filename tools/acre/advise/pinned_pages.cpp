@@ -7,8 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "advice_code.hpp"
 #include "replay/resources.hpp"
 #include "text/text.hpp"
+#include "verdict.hpp"
 
 namespace acre::tool {
 
@@ -182,13 +184,24 @@ nlohmann::json moment_json(const resident_moment& of, const call_paths& paths) {
             {"sites", sites}};
 }
 
-constexpr const char* separating_code = R"(      #include <acre/acre.hpp>
-      #include <acre/memory/virtual_memory.hpp>
-      static acre::virtual_memory long_lived_pages;
-      static acre::{} long_lived{{long_lived_pages}};
-      void* p = long_lived.allocate(bytes);  // for malloc, at these sites
-      long_lived.deallocate(p, bytes);       // for free
+constexpr const char* separating_code = R"(#include <acre/acre.hpp>
+#include <acre/memory/virtual_memory.hpp>
+static acre::virtual_memory long_lived_pages;
+static acre::{} long_lived{{long_lived_pages}};
+void* p = long_lived.allocate(bytes);  // for malloc, at these sites
+long_lived.deallocate(p, bytes);       // for free
 )";
+
+/// In C where one of the sites is in a C file: C++ can call that, too.
+std::string code_text(const pinned_memory& of, const call_paths& paths) {
+    const verdict pool = of.in_threads ? verdict::concurrent_multi_pool : verdict::multi_pool;
+    const auto is_of_c = [&](std::uint32_t site) { return is_in_c(paths.sites()[site]); };
+    const std::string code = std::ranges::any_of(of.group, is_of_c)
+                                 ? fmt::format(fmt::runtime(traits_of(pool).c_code), fmt::arg("owner", "long_lived"),
+                                               fmt::arg("thread_storage", ""))
+                                 : fmt::format(separating_code, traits_of(pool).resource);
+    return indented(code, code_indent);
+}
 
 }  // namespace
 
@@ -252,7 +265,7 @@ std::string pinned_text(const pinned_memory& of, const call_paths& paths) {
                                 bytes_text(of.separated->max_resident_bytes), bytes_text(of.now.max_resident_bytes),
                                 bytes_text(of.separated->end.resident_bytes), bytes_text(of.now.end.resident_bytes)),
                     3, 110);
-    return text + fmt::format(separating_code, of.in_threads ? "concurrent_multi_pool" : "multi_pool");
+    return text + code_text(of, paths);
 }
 
 nlohmann::json pinned_json(const std::optional<pinned_memory>& of, const call_paths& paths) {

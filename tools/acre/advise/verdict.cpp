@@ -19,6 +19,16 @@ constexpr const char* share_an_arena =
     "{threads} threads allocate these: use a concurrent_arena, which they can share. Its cost with several threads is "
     "not in the figures.";
 
+constexpr const char* of_create =
+    "{type}* {object} = {variable}.create<{type}>(arguments...);  // for new {type}(arguments...); no delete, no "
+    "std::unique_ptr\n";
+constexpr const char* of_owned =
+    "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for new {type}(arguments...); no "
+    "delete\n";
+constexpr const char* of_make_unique =
+    "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>\n";
+constexpr const char* of_make_shared =
+    "auto {object} = acre::make_shared<{type}>({variable}, arguments...);  // for std::make_shared<{type}>\n";
 constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // for {type}\n";
 
 constexpr code_lines arena_code{
@@ -26,10 +36,9 @@ constexpr code_lines arena_code{
 {storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
 )",
     .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
-    .object =
-        "{type}* {object} = {owner}_memory.create<{type}>(arguments...);  // for new {type}(arguments...); no delete\n",
-    .shared =
-        "auto {object} = acre::make_shared<{type}>({owner}_memory, arguments...);  // for std::make_shared<{type}>\n",
+    .object = of_create,
+    .unique = of_make_unique,
+    .shared = of_make_shared,
     .container = of_allocator,
     .end = "{owner}_memory.reset();  // in {function}, after the block that holds the arena's containers\n",
     .resource = "acre::arena",
@@ -44,8 +53,8 @@ static acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_b
     .object = R"({type}* {object} =
     new ({owner}_memory.allocate(sizeof({type}), alignof({type}))) {type}(arguments...);  // for new {type}(arguments...)
 )",
-    .shared =
-        "auto {object} = acre::make_shared<{type}>({owner}_memory, arguments...);  // for std::make_shared<{type}>\n",
+    .unique = of_make_unique,
+    .shared = of_make_shared,
     .container = of_allocator,
     .resource = "acre::{arena_type}",
     .variable = "{owner}_memory"};
@@ -56,9 +65,10 @@ thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_bl
 acre::scratch temp{{scratch_memory}};  // in {function}, before the first allocation; inside the loop, if any
 )",
     .plain = "void* p = temp.allocate(bytes, alignment);  // for malloc; no free\n",
-    .object = "{type}* {object} = temp.create<{type}>(arguments...);  // for new {type}(arguments...); no delete\n",
+    .object = of_create,
     .array = "std::span<{type}> {object}_array = temp.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
-    .shared = "auto {object} = acre::make_shared<{type}>(temp, arguments...);  // for std::make_shared<{type}>\n",
+    .unique = of_make_unique,
+    .shared = of_make_shared,
     .container = of_allocator,
     .resource = "acre::scratch",
     .variable = "temp"};
@@ -66,9 +76,10 @@ acre::scratch temp{{scratch_memory}};  // in {function}, before the first alloca
 constexpr code_lines stack_buffer_code{
     .begin = "acre::inline_arena<{buffer}> buffer;  // in {function}, on the stack; inside the loop, if any\n",
     .plain = "void* p = buffer.allocate(bytes, alignment);  // for malloc; no free\n",
-    .object = "{type}* {object} = buffer.create<{type}>(arguments...);  // for new {type}(arguments...); no delete\n",
+    .object = of_create,
     .array = "std::span<{type}> {object}_array = buffer.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
-    .shared = "auto {object} = acre::make_shared<{type}>(buffer, arguments...);  // for std::make_shared<{type}>\n",
+    .unique = of_make_unique,
+    .shared = of_make_shared,
     .container = of_allocator,
     .resource = "acre::inline_arena<{buffer}>",
     .variable = "buffer"};
@@ -80,36 +91,30 @@ auto owned = acre::make_unique<{type}>({owner}_pool, arguments...);  // for std:
 )";
 constexpr code_lines object_pool_code{.object = of_object_pool};
 
-constexpr code_lines multi_pool_code{
-    .begin = "{storage}acre::{pool_type} {owner}_pool;\n",
-    .plain = R"(void* p = {owner}_pool.allocate(bytes, alignment);  // for malloc
+constexpr code_lines multi_pool_code{.begin = "{storage}acre::{pool_type} {owner}_pool;\n",
+                                     .plain = R"(void* p = {owner}_pool.allocate(bytes, alignment);  // for malloc
 {owner}_pool.deallocate(p, bytes, alignment);  // for free
 )",
-    .object =
-        "auto {object} = acre::make_unique<{type}>({owner}_pool, arguments...);  // for new {type}(arguments...); no "
-        "delete\n",
-    .shared =
-        "auto {object} = acre::make_shared<{type}>({owner}_pool, arguments...);  // for std::make_shared<{type}>\n",
-    .container = of_allocator,
-    .resource = "acre::{pool_type}",
-    .variable = "{owner}_pool"};
+                                     .object = of_owned,
+                                     .unique = of_make_unique,
+                                     .shared = of_make_shared,
+                                     .container = of_allocator,
+                                     .resource = "acre::{pool_type}",
+                                     .variable = "{owner}_pool"};
 
-constexpr code_lines multi_arena_code{
-    .begin = R"(using namespace acre::literals;
+constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals;
 {storage}acre::multi_arena {owner}_arenas{{{{.arenas = {arenas}, .bytes = {arena_bytes}}}}};
 {storage}acre::fallback {owner}_memory{{{owner}_arenas, acre::heap{{}}}};  // the heap serves what the arenas cannot
 )",
-    .plain = R"(void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
+                                      .plain = R"(void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
 {owner}_memory.deallocate(p, bytes, alignment);  // for free
 )",
-    .object =
-        "auto {object} = acre::make_unique<{type}>({owner}_memory, arguments...);  // for new {type}(arguments...); no "
-        "delete\n",
-    .shared =
-        "auto {object} = acre::make_shared<{type}>({owner}_memory, arguments...);  // for std::make_shared<{type}>\n",
-    .container = of_allocator,
-    .resource = "decltype({owner}_memory)",
-    .variable = "{owner}_memory"};
+                                      .object = of_owned,
+                                      .unique = of_make_unique,
+                                      .shared = of_make_shared,
+                                      .container = of_allocator,
+                                      .resource = "decltype({owner}_memory)",
+                                      .variable = "{owner}_memory"};
 
 // In C all functions have the shape of malloc's, since free does not get a size there.
 constexpr const char* arena_c_code = R"(#include <acre.h>

@@ -46,6 +46,7 @@ struct code_lines {
     const char* plain = "";      // for malloc and free
     const char* object = "";     // for a new expression: {type}, {object}
     const char* array = "";      // the same with an array
+    const char* unique = "";     // for std::make_unique: {type}, {object}
     const char* shared = "";     // for std::make_shared: {type}, {object}
     const char* container = "";  // {container} for {type}: {object}
     const char* end = "";        // frees all

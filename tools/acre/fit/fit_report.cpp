@@ -39,16 +39,6 @@ std::string sentence(const std::string& text) {
     return text.empty() ? std::string{} : wrapped(text, 2);
 }
 
-std::string indented(const std::string& code) {
-    std::string lines;
-    for (std::size_t from = 0; from < code.size();) {
-        const std::size_t end = code.find('\n', from);
-        lines += "    " + code.substr(from, end - from) + "\n";
-        from = end + 1;
-    }
-    return lines;
-}
-
 /// Bytes that a pool takes from upstream for the peak number of such objects.
 std::uint64_t pool_bytes(const size_use& of) {
     const auto geometry =
@@ -128,7 +118,7 @@ private:
         const double expansion = ratio(required_bytes(best, arena_sharing::one_thread), figures_.peak_bytes);
         if (of_.result.blockers.sites.empty() && best.arenas > 1 && expansion > too_much) out_ += sentence(mixed_lives);
         check(of_.checks.multi_arena, best);
-        out_ += indented(multi_arena_code(best, figures_.threads > 1));
+        out_ += indented(multi_arena_code(best, figures_.threads > 1), 4);
     }
 
     void concurrent_multi_arena() {
@@ -144,7 +134,7 @@ private:
         }
         front(found, arena_sharing::all_threads);
         check(of_.checks.concurrent_multi_arena, found.best());
-        out_ += indented(concurrent_multi_arena_code(found.best()));
+        out_ += indented(concurrent_multi_arena_code(found.best()), 4);
     }
 
     void check(const std::optional<size_check>& done, const acre::multi_arena_fit& best) {
@@ -171,7 +161,7 @@ private:
             out_ += sentence(check_text(*of_.checks.arena, fmt::format("one block of {} bytes", count_text(block)),
                                         fmt::format("{} bytes", count_text(block - acre::arena::granule))));
         }
-        out_ += indented(arena_code(figures_));
+        out_ += indented(arena_code(figures_), 4);
     }
 
     void slots() {
@@ -198,8 +188,8 @@ private:
                                          plural(figures_.larger.objects, "allocation is", "allocations are"),
                                          count_text(census::largest_slot)));
         }
-        if (of_.targets.pool) out_ += indented(pool_code(figures_.sizes.front()));
-        if (of_.targets.typed_arena) out_ += indented(typed_arena_code(figures_.sizes.front()));
+        if (of_.targets.pool) out_ += indented(pool_code(figures_.sizes.front()), 4);
+        if (of_.targets.typed_arena) out_ += indented(typed_arena_code(figures_.sizes.front()), 4);
     }
 
     void realtime_heap() {

@@ -102,6 +102,16 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, const 
     return text;
 }
 
+std::string indented(std::string_view code, std::size_t indent) {
+    std::string text;
+    while (!code.empty()) {
+        const std::size_t end = std::min(code.find('\n'), code.size() - 1);
+        text += std::string(indent, ' ') + std::string{code.substr(0, end)} + "\n";
+        code.remove_prefix(end + 1);
+    }
+    return text;
+}
+
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
     std::string lines;
     std::string line(indent, ' ');

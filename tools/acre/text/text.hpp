@@ -40,4 +40,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, const 
 /// Breaks text into indented lines of at most `width` characters.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = 100);
 
+/// Code with so many spaces before each line.
+std::string indented(std::string_view code, std::size_t indent);
+
 }  // namespace acre::tool

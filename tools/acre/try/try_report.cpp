@@ -86,6 +86,20 @@ std::string command_for(const way& how, const std::vector<std::string>& command)
     return printable(line);
 }
 
+/// The ways that may be as fast as the best: 1 is in the interval of their ratio to it.
+std::string not_told_apart(const contest_result& result) {
+    const std::vector<std::size_t> order = ranking(result);
+    std::vector<std::string> names;
+    for (const std::size_t each : order) {
+        if (each != 0 && each != order.front() && result.cpu_ratio(each, order.front()).low <= 1)
+            names.push_back(result.ways[each].how.name);
+    }
+    if (names.empty()) return {};
+    return wrapped(fmt::format("Whether {} {} less is within the noise of these rounds.", fmt::join(names, " or "),
+                               names.size() == 1 ? "takes" : "take"),
+                   2);
+}
+
 /// The sentence that answers the question: which malloc, and what it gives.
 std::string conclusion(const contest_result& result, const std::vector<std::string>& command) {
     if (!has_comparison(result)) return wrapped("Nothing could be compared with the program as it is.", 2);
@@ -112,12 +126,13 @@ std::string conclusion(const contest_result& result, const std::vector<std::stri
             2);
     }
     const double memory = result.peak_ratio(best).median;
-    return wrapped(
-               fmt::format(
-                   "With {} the program takes {:.1f} % less CPU time, and its peak memory is {:.2f} of that as it is:",
-                   result.ways[best].how.name, 100 * (1 - ratio.median), memory),
-               2) +
-           "    " + command_for(result.ways[best].how, command) + "\n";
+    return wrapped(fmt::format("With {} the program takes {:.1f} % less CPU time ({:.1f} to {:.1f}), and its peak "
+                               "memory is {:.2f} of "
+                               "that as it is:",
+                               result.ways[best].how.name, 100 * (1 - ratio.median), 100 * (1 - ratio.high),
+                               100 * (1 - ratio.low), memory),
+                   2) +
+           "    " + command_for(result.ways[best].how, command) + "\n" + not_told_apart(result);
 }
 
 std::vector<std::string> notes_of(const contest_result& result) {
