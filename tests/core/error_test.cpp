@@ -19,6 +19,21 @@ TEST(error, sentences_say_what_was_asked_and_what_there_was) {
     EXPECT_EQ(large.bytes_needed(), 5000u);
     EXPECT_EQ(large.bytes_available(), 100u);
 
+    const acre::request_too_large aligned{"acre::multi_arena", 16, 4096, 4048, 64};
+    EXPECT_STREQ(
+        aligned.what(),
+        "acre::multi_arena: request too large: 16 bytes aligned to 4096 were asked for, which may take 4048, at "
+        "most 64 can be served");
+    EXPECT_EQ(aligned.bytes_needed(), 4048u);
+    const acre::request_too_large as_large{"acre::multi_arena", 65, 16, 65, 64};
+    EXPECT_STREQ(as_large.what(),
+                 "acre::multi_arena: request too large: 65 bytes were asked for, at most 64 can be served");
+    const acre::request_too_large uncounted{"acre::arena", SIZE_MAX, 100};
+    EXPECT_STREQ(
+        uncounted.what(),
+        "acre::arena: request too large: more bytes than a number can count were asked for, at most 100 can be "
+        "served");
+
     const acre::limit_exceeded limit{"acre::pool", 4096, 900, 1000};
     EXPECT_EQ(limit.bytes_needed(), 4096u);
     EXPECT_EQ(limit.bytes_available(), 100u);

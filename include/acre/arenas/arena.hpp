@@ -85,9 +85,9 @@ public:
             return;
         }
         require_at_least(block::header_bytes + granule, name, "first_block_bytes", options_.first_block_bytes);
+        require_block_size("first_block_bytes", options_.first_block_bytes);
         require_at_least(options_.first_block_bytes, name, "max_block_bytes", options_.max_block_bytes);
-        require_option(options_.max_block_bytes <= max_request / 2, name, "max_block_bytes", options_.max_block_bytes,
-                       "less than a quarter of the address space");
+        require_block_size("max_block_bytes", options_.max_block_bytes);
         next_block_bytes_ = options_.first_block_bytes;
     }
 
@@ -559,6 +559,10 @@ private:
     static constexpr std::size_t fixed_front = align_up(block::header_bytes, block_alignment);
     static void* fixed_storage(block* fixed) noexcept {
         return reinterpret_cast<std::byte*>(fixed) - (fixed_front - block::header_bytes);
+    }
+
+    static void require_block_size(const char* option, std::size_t bytes) {
+        require_option(bytes <= max_request / 2, name, option, bytes, "less than a quarter of the address space");
     }
 
     void take_fixed(const arena_options& options) {

@@ -171,10 +171,23 @@ public:
     /// `needed` bytes were asked for, and at most `available` can be served.
     request_too_large(const char* resource, std::size_t needed, std::size_t available) noexcept
         : allocation_error(resource), bytes_needed_(needed), bytes_available_(available) {
-        describe("%: request too large: % bytes were asked for, at most % can be served", needed, available);
+        if (needed == SIZE_MAX) {
+            describe("%: request too large: more bytes than a number can count were asked for, at most % can be served",
+                     available);
+        } else {
+            describe("%: request too large: % bytes were asked for, at most % can be served", needed, available);
+        }
+    }
+    /// `bytes` bytes aligned to `alignment` were asked for, for which `needed` may be used up.
+    request_too_large(const char* resource, std::size_t bytes, std::size_t alignment, std::size_t needed,
+                      std::size_t available) noexcept
+        : request_too_large(resource, needed, available) {
+        if (needed == bytes || needed == SIZE_MAX) return;
+        describe("%: request too large: % bytes aligned to % were asked for, which may take %, at most % can be served",
+                 bytes, alignment, needed, available);
     }
 
-    /// Bytes asked for; SIZE_MAX when count * size overflowed.
+    /// Bytes asked for, with what their alignment may take; SIZE_MAX when count * size overflowed.
     std::size_t bytes_needed() const noexcept { return bytes_needed_; }
     /// Largest request in bytes that this resource can serve.
     std::size_t bytes_available() const noexcept { return bytes_available_; }

@@ -367,7 +367,8 @@ protected:
     [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(Storage::name, alignment);
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
-        if (worst > this->arena_bytes()) return raise<request_too_large>(Storage::name, worst, this->arena_bytes());
+        if (worst > this->arena_bytes())
+            return raise<request_too_large>(Storage::name, bytes, alignment, worst, this->arena_bytes());
         return raise<out_of_arenas>(Storage::name, bytes, this->arenas());
     }
 

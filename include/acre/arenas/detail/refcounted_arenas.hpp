@@ -503,7 +503,7 @@ private:
         if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(Storage::name, alignment);
         const std::size_t worst = fit::worst_bytes(bytes, alignment, this->arena_bytes());
         const std::size_t available = this->takes_runs() ? capacity() : this->arena_bytes();
-        if (worst > available) return raise<request_too_large>(Storage::name, worst, available);
+        if (worst > available) return raise<request_too_large>(Storage::name, bytes, alignment, worst, available);
         if (worst > this->arena_bytes() && alignment > this->base_alignment()) {
             return raise<bad_alignment>(Storage::name, alignment);
         }
