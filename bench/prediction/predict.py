@@ -19,7 +19,10 @@ PROGRAMS = {
     "storm": ["prediction_storm_plain", "prediction_storm_acre"],
     "parser": ["prediction_parser_plain", "prediction_parser_acre"],
     "orcs": ["orcs_vs_elves", "orcs_vs_elves_acre", "--frames", "200"],
-    **{each: [f"pasted_{each}_plain", f"pasted_{each}_followed"] for each in ("index", "sessions", "cache", "shapes", "tokens")},
+    **{
+        each: [f"pasted_{each}_plain", f"pasted_{each}_followed"]
+        for each in ("index", "sessions", "cache", "shapes", "people", "tokens")
+    },
 }
 
 

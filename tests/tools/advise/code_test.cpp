@@ -154,13 +154,13 @@ TEST_F(code, has_make_unique_where_the_program_has_it) {
     each.places = {{.kind = place_kind::type, .name = "orc", .by_make_unique = true}};
     const std::string only = code_of(each, paths_);
     EXPECT_NE(only.find("auto object = acre::make_unique<orc>(handle_request_memory, arguments...);  // for "
-                        "std::make_unique<orc>\n"),
+                        "std::make_unique<orc>; no delete after release()\n"),
               std::string::npos)
         << only;
     EXPECT_EQ(only.find("new orc"), std::string::npos) << only;
     each.places[0].by_new = true;
     const std::string both = code_of(each, paths_);
-    EXPECT_NE(both.find("for std::make_unique<orc>\n"), std::string::npos) << both;
+    EXPECT_NE(both.find("for std::make_unique<orc>; no delete after release()\n"), std::string::npos) << both;
     EXPECT_NE(both.find("for new orc(arguments...); no delete, no std::unique_ptr\n"), std::string::npos) << both;
 }
 

@@ -26,7 +26,9 @@ constexpr const char* of_owned =
     "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for new {type}(arguments...); no "
     "delete\n";
 constexpr const char* of_make_unique =
-    "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>\n";
+    "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>; no delete "
+    "after "
+    "release()\n";
 constexpr const char* of_make_shared =
     "auto {object} = acre::make_shared<{type}>({variable}, arguments...);  // for std::make_shared<{type}>\n";
 constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // for {type}\n";
