@@ -207,6 +207,18 @@ TEST_F(code, in_c_it_is_c) {
     }
 }
 
+TEST_F(code, in_c_no_caution_is_about_containers) {
+    const auto cautions_in = [&](const char* file) {
+        for (frame_info& frame : made_.tables.frames) frame.locations[0].file = file;
+        const call_paths paths{made_.tables};
+        std::string text;
+        for (const std::string& each : cautions_of(advice_of(verdict::arena, 1, stack_), paths)) text += each + "\n";
+        return text;
+    };
+    EXPECT_NE(cautions_in("made.cpp").find("Containers in the arena"), std::string::npos);
+    EXPECT_EQ(cautions_in("made.c").find("Containers in the arena"), std::string::npos);
+}
+
 TEST_F(code, an_arena_per_lifetime_has_room_and_the_heap_behind_it) {
     const std::string pasted = code_for(verdict::multi_arena, 1);
     EXPECT_NE(pasted.find("static acre::fallback handle_request_memory{handle_request_arenas, acre::heap{}};"),

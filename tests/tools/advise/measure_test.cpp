@@ -10,6 +10,7 @@
 #include "advise/advised_events.hpp"
 #include "advise/first_steps.hpp"
 #include "advise/plan.hpp"
+#include "advise/wording.hpp"
 #include "replay/contender_list.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
@@ -200,6 +201,19 @@ TEST(expected_saving, ranges_from_a_share_of_the_clean_heap_to_the_largest_measu
     EXPECT_EQ(saving.expected().median, 48);
     saving.fragmented_without_frees = interval{90, 95, 100};
     EXPECT_EQ(saving.expected().high, 100);
+}
+
+TEST(expected_saving, has_no_upper_end_where_only_the_cpu_time_bounds_it) {
+    measured_saving saving;
+    saving.nanoseconds = {10'000, 12'000, 14'000};
+    saving.live_peak_bytes = measured_saving::large_peak + 1;
+    EXPECT_FALSE(saving.is_open()) << "the CPU time is not known";
+    saving.cpu_nanoseconds = 6 * 14'000 + 1;
+    EXPECT_FALSE(saving.is_open());
+    EXPECT_EQ(saved_text(saving.expected(), saving.is_open()), "6.0 us to 84.0 us");
+    saving.cpu_nanoseconds = 50'000;
+    EXPECT_TRUE(saving.is_open());
+    EXPECT_EQ(saved_text(saving.expected(), saving.is_open()), "6.0 us or more");
 }
 
 TEST(expected_saving, of_objects_that_fit_no_cache_may_be_much_more) {

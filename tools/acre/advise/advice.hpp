@@ -74,6 +74,9 @@ struct measured_saving {
         return {low, (low + usual) / 2, highest(std::max(times(nanoseconds.high, max_of_large), of_malloc), low)};
     }
 
+    /// Whether only the CPU time of the run bounds the saving, and nothing that was measured.
+    bool is_open() const noexcept { return cpu_nanoseconds > 0 && expected().high >= cpu_nanoseconds; }
+
 private:
     /// A loss is what was measured.
     static double times(double saved, double factor) noexcept { return saved > 0 ? factor * saved : saved; }

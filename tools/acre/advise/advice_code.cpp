@@ -68,7 +68,8 @@ private:
             add({&code_lines::shared, any_type});
             add({&code_lines::container, any_container});
         }
-        std::ranges::stable_sort(uses_, comes_before);
+        std::ranges::sort(containers_, is_shorter, &use::type);
+        uses_.insert(uses_.end(), containers_.begin(), containers_.end());
         if (is_of_one_type()) {
             uses_.resize(1);
             left_out_.clear();
@@ -76,25 +77,23 @@ private:
     }
 
     void add(const use& each) {
-        if (std::ranges::find(uses_, each) != uses_.end()) return;
-        if (uses_.size() < most_uses) {
-            uses_.push_back(each);
+        std::vector<use>& to = each.lines == &code_lines::container ? containers_ : uses_;
+        if (std::ranges::find(to, each) != to.end()) return;
+        if (uses_.size() + containers_.size() < most_uses) {
+            to.push_back(each);
         } else if (each.type != any_type && each.type != any_container) {
             left_out_.insert(each.type);
         }
     }
 
-    static bool comes_before(const use& a, const use& b) {
-        const bool is_container = a.lines == &code_lines::container;
-        if (is_container != (b.lines == &code_lines::container)) return !is_container;
-        if (!is_container) return false;
-        return a.type.size() != b.type.size() ? a.type.size() < b.type.size() : a.type < b.type;
+    static bool is_shorter(const std::string& a, const std::string& b) {
+        return a.size() != b.size() ? a.size() < b.size() : a < b;
     }
 
     /// Gives the containers that are shown, and that code can name, an alias each.
     void name_containers() {
-        for (const use& each : uses_) {
-            if (each.lines != &code_lines::container || each.type == any_container) continue;
+        for (const use& each : containers_) {
+            if (each.type == any_container) continue;
             aliases_.push_back({each.type, variable(fill("{owner}_") + family_of(each.type))});
         }
     }
@@ -155,7 +154,8 @@ private:
     const call_paths& paths_;
     const code_lines& code_;
     std::string resource_;
-    std::vector<use> uses_;
+    std::vector<use> uses_;           // in the order of their lines
+    std::vector<use> containers_;     // the last of them
     std::set<std::string> left_out_;  // the types for which there was no room
     std::vector<named_type> aliases_;
     std::set<std::string> variables_;

@@ -79,6 +79,7 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
     return {.advice = number,
             .what = title_of(each.candidate, each, paths),
             .nanoseconds = each.expected_nanoseconds(),
+            .is_open = !each.in_runs && each.saving.is_open(),
             .share = share_of(each.median_nanoseconds(), list),
             .cost = cost_of(each, paths),
             .is_certain = !each.in_runs || has_enough_rounds(list)};
@@ -144,8 +145,8 @@ std::string share_text(const first_step& step) {
 std::string step_text(const first_step& step, bool of_runs) {
     const interval& saved = step.nanoseconds;
     if (step.advice) {
-        return fmt::format("number {}, {}: saves {} to {}{}; {}.", *step.advice + 1, step.what, time_text(saved.low),
-                           time_text(saved.high), share_text(step), step.cost);
+        return fmt::format("number {}, {}: saves {}{}; {}.", *step.advice + 1, step.what,
+                           saved_text(saved, step.is_open), share_text(step), step.cost);
     }
     return fmt::format("{}: saves {}{} in {}; {}.", preload_text(step.what), time_text(saved.median), share_text(step),
                        of_runs ? "runs of the program" : "a replay", step.cost);

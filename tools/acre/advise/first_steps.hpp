@@ -17,6 +17,7 @@ struct first_step {
     std::optional<std::size_t> advice;  // position in the list; none: preload a malloc
     std::string what{};                 // the malloc's name, or the advice's title
     interval nanoseconds;               // saved
+    bool is_open = false;               // only the CPU time bounds that
     std::optional<double> share{};      // the median, of the CPU time
     std::string cost{};                 // in code and memory
     bool is_certain = true;             // the measurement excludes that it saves nothing

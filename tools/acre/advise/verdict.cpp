@@ -230,8 +230,9 @@ constexpr verdict_traits table[] = {
      .evidence =
          "They die in {function} or in what it calls: {generations}. On average {drag} of the bytes in the arena "
          "are dead.",
-     .cautions = {"Nothing that outlives the reset may come from the arena; in this run nothing did. Containers in the "
-                  "arena must end before the reset: put them into a block of their own, and the reset after it."},
+     .cautions = {"Nothing that outlives the reset may come from the arena; in this run nothing did."},
+     .caution_for_containers = "Containers in the arena must end before the reset: put them into a block of their own, "
+                               "and the reset after it.",
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
      .code = arena_code,
      .c_code = arena_c_code},

@@ -75,7 +75,8 @@ struct verdict_traits {
     const char* title = "";
     const char* evidence = "";
     std::array<const char*, 2> cautions{};
-    const char* caution_for_threads = "";  // only where several threads allocate
+    const char* caution_for_containers = "";  // not in C
+    const char* caution_for_threads = "";     // only where several threads allocate
     code_lines code{};
     const char* c_code = "";  // for a C file
 };

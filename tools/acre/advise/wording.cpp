@@ -160,7 +160,7 @@ std::string replayed_text(const advice& each) {
     const std::string share =
         saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the program's)" : "";
     const interval expected = saving.expected();
-    std::string text = fmt::format("{} to {} of CPU time{}", time_text(expected.low), time_text(expected.high), share);
+    std::string text = fmt::format("{} of CPU time{}", saved_text(expected, saving.is_open()), share);
     const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
         text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
         if (left_out) text += fmt::format(" ({} without the single frees)", time_text(left_out->median));
@@ -231,6 +231,11 @@ std::string way_text(const std::string& malloc_name) {
     if (malloc_name == preload_saving::acre_heap) return "acre run";
     if (malloc_name == preload_saving::acre_plan) return "acre run with its plan";
     return "LD_PRELOAD of " + malloc_name;
+}
+
+std::string saved_text(const interval& saved, bool is_open) {
+    return is_open ? time_text(saved.low) + " or more"
+                   : fmt::format("{} to {}", time_text(saved.low), time_text(saved.high));
 }
 
 std::string title_of(const advice& each, const call_paths& paths) {
@@ -305,6 +310,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     const verdict_traits& traits = traits_of(each.decision);
     for (const char* caution : traits.cautions) {
         if (caution != nullptr) cautions.push_back(filled(caution, each, paths));
+    }
+    if (*traits.caution_for_containers != '\0' && !is_in_c(each, paths)) {
+        cautions.emplace_back(traits.caution_for_containers);
     }
     if (each.figures.threads > 1 && *traits.caution_for_threads != '\0') {
         cautions.push_back(filled(traits.caution_for_threads, each, paths));

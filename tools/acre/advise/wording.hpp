@@ -26,6 +26,9 @@ std::string location_of(const advice& each, const call_paths& paths);
 /// The figures that led to the candidate.
 std::string evidence_of(const advice& each, const call_paths& paths);
 
+/// "12.0 ms to 40.0 ms", or "12.0 ms or more" where nothing that was measured bounds it.
+std::string saved_text(const interval& saved, bool is_open);
+
 /// The measured saving; empty when nothing was measured.
 std::string saving_of(const advice& each);
 
