@@ -27,8 +27,7 @@ constexpr const char* of_owned =
     "delete\n";
 constexpr const char* of_make_unique =
     "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>; no delete "
-    "after "
-    "release()\n";
+    "after release()\n";
 constexpr const char* of_make_shared =
     "auto {object} = acre::make_shared<{type}>({variable}, arguments...);  // for std::make_shared<{type}>\n";
 constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // for {type}\n";
