@@ -616,6 +616,20 @@ TEST_F(plan_of_groups, a_class_is_one_wherever_its_objects_are_made) {
     EXPECT_NE(code_of(only, paths()).find("struct orc : acre::pooled<orc> {};"), std::string::npos);
 }
 
+TEST_F(plan_of_groups, objects_of_make_unique_are_not_called_those_of_a_new_expression) {
+    const auto ends = made.stack({"main", "remove:7"});
+    const auto plain = made.stack({"main", "spawn:1", "std::make_unique<game::orc>()"});
+    const auto with_new = made.stack({"main", "spawn:2", "std::make_unique<game::orc>()", "operator new<game::orc>"});
+    for (int i = 0; i < 3000; ++i) {
+        made.release(made.allocate(i % 2 == 0 ? plain : with_new, 48, 0, operation::new_single), ends);
+    }
+    const std::vector<change_place>& places = planned().advices.at(0).places;
+    ASSERT_EQ(places.size(), 1U);
+    EXPECT_EQ(places[0].name, "game::orc");
+    EXPECT_TRUE(places[0].by_make_unique);
+    EXPECT_FALSE(places[0].by_new);
+}
+
 TEST_F(plan_of_groups, small_sites_with_one_owner_are_judged_together) {
     churn("many", 48, 20'000, 50);
     std::vector<std::uint64_t> live;

@@ -36,13 +36,13 @@ TEST(try_report, names_a_way_that_is_faster_with_certainty) {
 
 TEST(try_report, names_the_ways_that_are_not_told_from_the_best) {
     contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
-    EXPECT_FALSE(says(result, "within the noise"));
+    EXPECT_FALSE(says(result, "do not tell"));
     result.ways.push_back(result.ways[1]);
     result.ways[2].how.name = "third";
     result.ways[2].runs[0].user = 0.9;
-    EXPECT_TRUE(says(result, "Whether third takes less is within the noise of these rounds."));
+    EXPECT_TRUE(says(result, "These rounds do not tell whether third takes less than that."));
     for (measured_run& each : result.ways[2].runs) each.user = 0.9;
-    EXPECT_FALSE(says(result, "within the noise"));
+    EXPECT_FALSE(says(result, "do not tell"));
 }
 
 TEST(try_report, a_median_whose_interval_reaches_above_1_may_be_chance) {

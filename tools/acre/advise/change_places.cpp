@@ -441,23 +441,28 @@ private:
         if (is_behind_hook(context)) return hook_of_set_.at(hook_set_[context]);
         if (const name_details& made = details(through); !made.type.empty() && through != 0) return made.place();
         change_place place = library_place_of(run_.contexts()[context].node);
-        place.by_new = run_.contexts()[context].by_new;
+        if (place.kind == place_kind::site) place.by_new = run_.contexts()[context].by_new;
         return place;
     }
 
     /// A place by the functions of the standard library between the program's code and the allocation: the innermost
-    /// container, by the outermost of its names, or the type that is made.
+    /// container, by the outermost of its names, or the type that is made. A new expression in std::make_unique is the
+    /// latter's.
     change_place library_place_of(std::uint32_t node) {
         std::optional<named_container> found;
         std::string shared;
+        const name_details* made = nullptr;
         for (; node != 0 && !is_own(paths_.functions()[function_at(node)]); node = parent_of(node)) {
             const name_details& each = details(function_at(node));
-            if (!each.type.empty() && !found) return each.place();
+            const bool is_outer_name = made != nullptr && each.is_unique && each.type == made->type;
+            if (!each.type.empty() && !found && (made == nullptr || is_outer_name)) made = &each;
+            if (made != nullptr) continue;
             if (shared.empty()) shared = each.shared;
             if (!each.container) continue;
             if (found && found->family != each.container->family) break;
             found = each.container;
         }
+        if (made != nullptr) return made->place();
         if (!found) return {.shared = shared};
         node = paths_.own_code(node);
         const std::string of{class_in(paths_.functions()[function_at(node)].name)};

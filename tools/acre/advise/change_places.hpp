@@ -29,7 +29,7 @@ struct change_place {
     std::string name{};           // of the container, class or hook
     std::string within{};         // of a container: the class that has it as a member; else empty
     std::uint32_t function = 0;   // the hook, or the function that owns several sites' objects; else 0
-    bool by_new = false;          // of a site or class: operator new allocates there
+    bool by_new = false;          // of a site: operator new allocates there; of a class: a new expression does
     bool by_make_unique = false;  // of a class: std::make_unique makes objects
     std::string shared{};         // of a site: T of the std::make_shared<T> that allocates there; else empty
 };

@@ -95,8 +95,7 @@ std::string not_told_apart(const contest_result& result) {
             names.push_back(result.ways[each].how.name);
     }
     if (names.empty()) return {};
-    return wrapped(fmt::format("Whether {} {} less is within the noise of these rounds.", fmt::join(names, " or "),
-                               names.size() == 1 ? "takes" : "take"),
+    return wrapped(fmt::format("These rounds do not tell whether {} takes less than that.", fmt::join(names, " or ")),
                    2);
 }
 
