@@ -395,6 +395,10 @@ using concurrent_multi_pool_mixed = mixed_of_resource<acre::concurrent_multi_poo
 using general_heap_blocks = blocks_of_resource<acre::general_heap>;
 using general_heap_mixed = mixed_of_resource<acre::general_heap>;
 
+struct general_heap_source {
+    acre::allocator<std::byte, acre::general_heap> get() { return {}; }
+};
+
 struct synchronized_face_blocks {
     void* allocate() { return face.allocate(shared_block_bytes, 16); }
     void deallocate(void* p) { face.deallocate(p, shared_block_bytes, 16); }
@@ -461,6 +465,7 @@ void add_pools_of_threads(suite& entries) {
     add_threads<general_heap_blocks>(entries, "acre::general_heap");
     add_mixed_successors<general_heap_mixed>(entries, "acre::general_heap");
     add_mixed_batches<general_heap_mixed>(entries, "acre::general_heap");
+    add_containers<general_heap_source>(entries, "acre::allocator over a general_heap");
     add_scaling_threads<general_heap_blocks>(entries, "acre::general_heap");
     add_threads<synchronized_face_blocks>(entries, "acre::synchronized_pool_resource");
     add_mixed_successors<synchronized_face_mixed>(entries, "acre::synchronized_pool_resource");

@@ -117,6 +117,11 @@ void add_threads(pool_costs& all, const char* name) {
     all.push_back({"T3", name, successions * generations * replacements, true,
                    [] { return make_round<threads_that_inherit<blocks_by_size<Blocks>, equal_bytes<bytes>>>(); }});
 }
+template <class Blocks>
+void add_mixed_threads(pool_costs& all, const char* name) {
+    all.push_back({"T3 16..512", name, successions * generations * replacements, true,
+                   [] { return make_round<threads_that_inherit<Blocks, mixed_bytes<16, 512>>>(); }});
+}
 
 pool_costs all_costs() {
     pool_costs all;
@@ -135,6 +140,7 @@ pool_costs all_costs() {
     add_threads<concurrent_pool_blocks>(all, "concurrent_pool");
     add_threads<static_pool_blocks>(all, "static_pool");
     add_threads<concurrent_multi_pool_blocks>(all, "concurrent_multi_pool");
+    add_mixed_threads<concurrent_multi_pool_blocks>(all, "concurrent_multi_pool");
     return all;
 }
 
