@@ -16,6 +16,7 @@
 
 #include "error.hpp"
 #include "format.hpp"
+#include "huge_pages.hpp"
 #include "live_table.hpp"
 #include "model.hpp"
 
@@ -118,7 +119,7 @@ private:
 
     std::uint32_t index_of(std::uint32_t stack) const noexcept { return stack & index_mask_; }
 
-    std::vector<stack_memory> of_stack_;
+    std::vector<stack_memory, huge_page_allocator<stack_memory>> of_stack_;
     std::uint32_t index_mask_ = 0;
     std::vector<thread_memory> of_thread_ = std::vector<thread_memory>(format::thread_indices);
     Objects live_;

@@ -29,7 +29,7 @@ public:
         }
         shortcut* const known = shortcuts_for(slot);
         for (std::size_t i = 0; i < shortcuts_per_slot; ++i) {
-            if (known[i].tagged_slot == tagged_slot(slot) && is_unchanged(known[i], rbp)) [[likely]]
+            if (known[i].tagged_slot == tagged_slot(slot) && is_unchanged(known[i], slot, rbp)) [[likely]]
                 return known[i].node;
         }
         return walk_without_shortcut(in, known, slot, rbp);
@@ -50,10 +50,11 @@ private:
     static constexpr std::size_t word_limit = 3 * frame_limit;
     static constexpr std::size_t pages_probed_at_once = 4096;
     static constexpr std::uintptr_t largest_chained_frame = std::uintptr_t{1} << 20;
-    static constexpr unsigned shortcut_bits = 8;
+    static constexpr unsigned shortcut_bits = 9;
     static constexpr std::size_t shortcuts_per_slot = 4;
     static constexpr std::size_t shortcut_words = 124;
-    static constexpr unsigned child_bits = 12;
+    static constexpr std::uintptr_t longest_distance = sizeof(std::uintptr_t) * UINT16_MAX;  // bytes
+    static constexpr unsigned child_bits = 14;
 
     /// A word of the stack and its value.
     struct word {
@@ -71,7 +72,7 @@ private:
         std::uint32_t needs_rbp : 1;  // whether rbp determines the frames outside it
     };
 
-    /// A whole stack: all words that determine it.
+    /// A whole stack. The words that determine it are apart: most lookups need those of one shortcut of a slot.
     struct shortcut {
         std::uintptr_t tagged_slot;  // see tagged_slot(), of its innermost return address
         std::uintptr_t address;
@@ -79,7 +80,10 @@ private:
         std::uint32_t node;
         std::uint16_t words;  // 0: met once, no words kept yet
         bool needs_rbp;
-        word all[shortcut_words];
+    };
+    struct words_of_shortcut {
+        std::uintptr_t values[shortcut_words];
+        std::uint16_t distances[shortcut_words];  // from the innermost return address, in words
     };
 
     /// An entry of the tree that was met lately.
@@ -121,12 +125,15 @@ private:
     }
 
     /// Outside the known readable part of the stack the memory may be unmapped.
-    bool is_readable(const word& each) const {
-        return reinterpret_cast<std::uintptr_t>(each.at) - readable_begin_ < readable_end_ - readable_begin_;
+    bool is_readable(const std::uintptr_t* at) const {
+        return reinterpret_cast<std::uintptr_t>(at) - readable_begin_ < readable_end_ - readable_begin_;
     }
 
     /// A slot with a generation in its unused bits, so that all shortcuts can be invalidated without writing to them.
     std::uintptr_t tagged_slot(std::uintptr_t slot) const { return slot | forgotten_; }
+
+    words_of_shortcut& words_of(const shortcut& known) { return shortcut_words_[&known - shortcuts_]; }
+    const words_of_shortcut& words_of(const shortcut& known) const { return shortcut_words_[&known - shortcuts_]; }
 
     /// The shortcuts for a slot and its return address; several, since stacks can differ further out.
     shortcut* shortcuts_for(std::uintptr_t slot) {
@@ -143,10 +150,14 @@ private:
         return of_slot[replaced_++ % shortcuts_per_slot];
     }
 
-    bool is_unchanged(const shortcut& known, std::uintptr_t rbp) const {
-        if (known.words == 0 || (known.needs_rbp && known.rbp != rbp) || !is_readable(known.all[0])) return false;
+    bool is_unchanged(const shortcut& known, std::uintptr_t slot, std::uintptr_t rbp) const {
+        if (known.words == 0 || (known.needs_rbp && known.rbp != rbp)) return false;
+        const words_of_shortcut& kept = words_of(known);
+        const std::uintptr_t* const innermost = pointer_to(slot);
+        // The outermost word is the first.
+        if (!is_readable(innermost + kept.distances[0])) return false;
         std::size_t i = known.words;
-        while (i > 0 && *known.all[i - 1].at == known.all[i - 1].value) --i;
+        while (i > 0 && innermost[kept.distances[i - 1]] == kept.values[i - 1]) --i;
         return i == 0;
     }
 
@@ -165,21 +176,26 @@ private:
         into.node = node;
         into.words = static_cast<std::uint16_t>(words_kept_);
         into.needs_rbp = frames_[frames_kept_ - 1].needs_rbp != 0;
-        std::memcpy(static_cast<void*>(into.all), words_, words_kept_ * sizeof(word));
+        words_of_shortcut& kept = words_of(into);
+        for (std::size_t i = 0; i < words_kept_; ++i) {
+            kept.values[i] = words_[i].value;
+            kept.distances[i] = static_cast<std::uint16_t>(words_[i].at - pointer_to(slot));
+        }
     }
 
     /// How many of the first `count` words are unchanged.
     std::size_t unchanged_words(std::size_t count) const {
         std::size_t i = 0;
-        while (i < count && is_readable(words_[i]) && *words_[i].at == words_[i].value) ++i;
+        while (i < count && is_readable(words_[i].at) && *words_[i].at == words_[i].value) ++i;
         return i;
     }
 
-    /// Whether the kept words are in one stack, from a slot outwards.
+    /// Whether the kept words are in one stack, from a slot outwards, and at distances that a shortcut can have.
     bool words_are_in_one_stack(std::uintptr_t slot) const {
         const auto outermost = reinterpret_cast<std::uintptr_t>(words_[0].at);
+        if (outermost - slot > longest_distance) return false;
         std::size_t i = 0;
-        while (i < words_kept_ && is_readable(words_[i]) &&
+        while (i < words_kept_ && is_readable(words_[i].at) &&
                reinterpret_cast<std::uintptr_t>(words_[i].at) - slot <= outermost - slot)
             ++i;
         return i == words_kept_;
@@ -216,6 +232,7 @@ private:
     word words_[word_limit];
     fresh_frame fresh_[frame_limit];
     shortcut shortcuts_[shortcuts_per_slot << shortcut_bits];
+    words_of_shortcut shortcut_words_[shortcuts_per_slot << shortcut_bits];
     known_child children_[std::size_t{1} << child_bits];
 };
 
