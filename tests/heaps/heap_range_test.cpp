@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -135,6 +136,21 @@ TEST(heap_range, free_neighbours_merge) {
     for (const std::size_t which : {2U, 0U, 0U}) model.give(which);
     model.take(30, 1);
     EXPECT_EQ(model.runs.begin()->first, first);
+}
+
+TEST(heap_range, a_long_run_begins_at_a_huge_page_and_is_used_again) {
+    constexpr std::size_t count = 16_MiB / unit;
+    modelled_range model;
+    model.take(1, 1);
+    model.take(count, 1);
+    const unit_number first = model.runs.rbegin()->first;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(model.tested.address(first)) % heap_range::huge_bytes, 0u);
+    // What lies between the two is used, too.
+    model.take(first - 2, 1);
+    EXPECT_EQ(std::next(model.runs.begin())->first, 2u);
+    model.give(2);
+    model.take(count, 1);
+    EXPECT_EQ(model.runs.rbegin()->first, first) << "it fits, without room for another alignment";
 }
 
 TEST(heap_range, keeps_what_was_in_use_a_moment_ago_and_no_more) {

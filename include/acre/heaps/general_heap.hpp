@@ -15,11 +15,11 @@
 // operations. A large request takes one lock. Memory: sizes are rounded up to multiples of 16 bytes, over 256 bytes by
 // at most an eighth, large ones to 16 KiB of addresses. A thread keeps at most 62 free slots of a size of up to 256
 // bytes, 16 KiB of each larger one, or 6 slots; four times as many of a size whose slots went to and fro between the
-// thread and the slabs. Free memory stays with the heap as general_heap_options says. From 2 MiB on it asks for
-// transparent huge pages. Thread-safe. After a fork the child goes on with what the forking thread kept. A pointer of
-// another heap aborts with a sentence at once; a double free at once where the allocation is large or one of the two
-// slots of its size that the thread freed last; an address inside an allocation at once where that is large. Otherwise
-// it aborts when the slot goes back to its slab (docs/misuse.md).
+// thread and the slabs. Free memory stays with the heap as general_heap_options says. From 2 MiB on, and for
+// requests of 16 MiB, it asks for transparent huge pages. Thread-safe. After a fork the child goes on with what the
+// forking thread kept. A pointer of another heap aborts with a sentence at once; a double free at once where the
+// allocation is large or one of the two slots of its size that the thread freed last; an address inside an allocation
+// at once where that is large. Otherwise it aborts when the slot goes back to its slab (docs/misuse.md).
 //
 //     acre::general_heap memory;
 //     void* p = memory.allocate(100);     // in one thread

@@ -62,9 +62,11 @@ std::string what_preloading_saves(const advice_list& list) {
     if (!list.runs) {
         text += ". A replay sees neither where data lies nor page faults";
         if (const double judged = list.what_a_replay_judges(); judged > 0) {
-            text += fmt::format(": of ten such figures nine were within {} less and {} more in the programs",
-                                time_text(advice_list::less_than_replayed * judged),
-                                time_text(advice_list::more_than_replayed * judged));
+            text += fmt::format(
+                ": of ten such figures nine were within {} less ({} by acre run) and {} more in the programs",
+                time_text(advice_list::less_than_replayed * judged),
+                time_text(advice_list::less_than_replayed_of_acre * judged),
+                time_text(advice_list::more_than_replayed * judged));
         }
         text += ". acre advise --run, or acre try, measures them";
     }
