@@ -73,6 +73,7 @@ TEST_F(command, wrong_usage_is_status_2) {
     expect_failure("advise a.acre --top -3", 2, "--top");
     expect_failure("report", 2, "FILE is required; see 'acre report --help'");
     expect_failure("report a.acre --top 0", 2, "--top");
+    expect_failure("report a.acre --stdin b", 2, "--run");
     expect_failure("fit a.acre --for arena,heap", 2, "there is no 'heap' to fit: there are all, multi_arena");
     expect_failure("fit a.acre --open 9", 2, "open");
     for (const char* sizes : {"..", "a..b", "9..3", "16-32"}) {

@@ -301,6 +301,10 @@ TEST_F(plan_command, advice_has_figures_of_runs) {
     }
     EXPECT_GE(run_alone, 1U) << advised["advices"];
     EXPECT_EQ(content_of("a.plan").find("below"), std::string::npos) << "the plan of the user is as it was";
+    EXPECT_FALSE(advised["answer"].empty());
+
+    ASSERT_EQ(acre("-q report --run 1 --no-measure --no-fit -o a.html a.acre").status, 0);
+    EXPECT_NE(content_of("a.html").find("\"cpu_seconds_in_rounds\":["), std::string::npos);
 }
 
 TEST_F(plan_command, advice_is_not_measured_by_runs_that_do_less_than_the_recorded_one) {
@@ -310,8 +314,13 @@ TEST_F(plan_command, advice_is_not_measured_by_runs_that_do_less_than_the_record
     std::filesystem::remove(directory_ / "input");
     const run_result result = acre("-q advise --run 1 --no-measure a.acre");
     EXPECT_EQ(result.status, 1);
-    EXPECT_NE(result.errors.find("when it was recorded: start acre in the same folder"), std::string::npos)
-        << result.errors << result.output;
+    const char* const why = "when it was recorded: start acre in the same folder";
+    EXPECT_NE(result.errors.find(why), std::string::npos) << result.errors << result.output;
+
+    const run_result report = acre("-q report --run 1 --no-measure -o a.html a.acre");
+    EXPECT_EQ(report.status, 1);
+    EXPECT_NE(report.errors.find(why), std::string::npos) << report.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "a.html"));
 }
 
 TEST_F(plan_command, advice_without_runs_knows_acres_heap) {

@@ -126,6 +126,7 @@ nlohmann::json saving_json(const measured_saving& saving) {
     if (!saving.done) return nullptr;
     const auto or_null = [](const std::optional<interval>& each) { return each ? interval_json(*each) : nullptr; };
     return {{"expected_nanoseconds", interval_json(saving.expected())},
+            {"open", saving.is_open()},
             {"fragmented_nanoseconds", or_null(saving.fragmented_nanoseconds)},
             {"without_frees_nanoseconds", or_null(saving.without_frees)},
             {"fragmented_without_frees_nanoseconds", or_null(saving.fragmented_without_frees)},
@@ -322,6 +323,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));
     const first_steps first = first_steps_of(list, paths);
     return {{"command", header.command},
+            {"answer", first_steps_sentences(first)},
             {"first", first_steps_json(first)},
             {"leave", first.leaves()},
             {"runs", list.runs ? runs_json(*list.runs) : nlohmann::json()},

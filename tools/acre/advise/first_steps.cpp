@@ -158,8 +158,7 @@ std::string not_excluded_text(const first_step& step) {
     const char* why = step.advice ? "only a sample of the allocations was replayed, and it does"
                                   : "a replay sees neither where data lies nor page faults: it does";
     return fmt::format(
-        "Nothing below is sure to save {:.0f} % of the CPU time. But {} not exclude that {} saves up to {}{}: measure "
-        "it "
+        "Nothing below is sure to save {:.0f} % of the CPU time. But {} not exclude that {} saves up to {}{}: measure it "
         "with acre try, or with acre advise --run.",
         threshold::worth_the_change * 100, why, what, time_text(step.nanoseconds.high), share_text(step));
 }
@@ -194,26 +193,27 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     return found;
 }
 
-std::string first_steps_text(const first_steps& of) {
+std::vector<std::string> first_steps_sentences(const first_steps& of) {
     if (!of.is_known) return {};
-    if (of.replay_exceeds_run) {
-        return wrapped(
-            "What can be saved is not known from a replay: measure it with acre try, or with acre advise --run.", 0,
-            110);
-    }
-    if (of.not_excluded) return wrapped(not_excluded_text(*of.not_excluded), 0, 110);
+    if (of.replay_exceeds_run)
+        return {"What can be saved is not known from a replay: measure it with acre try, or with acre advise --run."};
+    if (of.not_excluded) return {not_excluded_text(*of.not_excluded)};
     if (of.leaves()) {
-        return wrapped(
-            "Leave the program as it is: no other malloc that is installed here, and no change below, saves " +
-                fmt::format("{:.0f} % of its CPU time.", threshold::worth_the_change * 100),
-            0, 110);
+        return {"Leave the program as it is: no other malloc that is installed here, and no change below, saves " +
+                fmt::format("{:.0f} % of its CPU time.", threshold::worth_the_change * 100)};
     }
-    std::string text;
+    std::vector<std::string> sentences;
     for (const first_step& each : of.steps) {
-        const char* begin = !each.is_certain ? "Perhaps: " : text.empty() ? "First: " : "Or: ";
-        text += wrapped(begin + step_text(each, of.of_runs), 0, 110);
-        if (!each.is_certain) text += wrapped("That is not certain: measure it with acre try before.", 0, 110);
+        const char* begin = !each.is_certain ? "Perhaps: " : sentences.empty() ? "First: " : "Or: ";
+        sentences.push_back(begin + step_text(each, of.of_runs));
+        if (!each.is_certain) sentences.emplace_back("That is not certain: measure it with acre try before.");
     }
+    return sentences;
+}
+
+std::string first_steps_text(const first_steps& of) {
+    std::string text;
+    for (const std::string& each : first_steps_sentences(of)) text += wrapped(each, 0, 110);
     return text;
 }
 

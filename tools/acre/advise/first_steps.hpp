@@ -38,7 +38,9 @@ struct first_steps {
 
 first_steps first_steps_of(const advice_list& list, const call_paths& paths);
 
-/// Sentences, each on lines of its own; empty if nothing is known.
+/// None if nothing is known.
+std::vector<std::string> first_steps_sentences(const first_steps& of);
+/// The sentences, each on lines of its own.
 std::string first_steps_text(const first_steps& of);
 nlohmann::json first_steps_json(const first_steps& of);
 

@@ -25,6 +25,7 @@
 #include "trace/error.hpp"
 #include "trace/event_relay.hpp"
 #include "trace/replacing_file.hpp"
+#include "try/advised_runs.hpp"
 
 namespace acre::tool {
 
@@ -45,6 +46,8 @@ struct report_options {
     std::string output;
     std::size_t top = 10;
     std::vector<std::string> fits;  // files
+    std::optional<double> run_seconds;
+    std::string input;
     bool no_measure = false;
     bool no_fit = false;
 };
@@ -80,6 +83,7 @@ public:
             pinned = std::async(beside, [&] { return study_pinned_pages(run, paths_, reader_.header().allocator); });
         }
         advice_list list = plan(run);
+        if (options_.run_seconds) run_again(list);
         for (const unnamed_module& each : list.unnamed) parts_.info["notes"].push_back(unnamed_text(each));
         const bool draws_beside = run.slots() <= max_live_for_two;
         const run_picture picture =
@@ -168,6 +172,13 @@ private:
         return list;
     }
 
+    void run_again(advice_list& list) {
+        progress_bar bar{"running the program", !context_.quiet};
+        run_for_advice(list, reader_, paths_,
+                       {*options_.run_seconds, options_.input, [&](double done) { bar.show(done); }});
+        clear_progress();
+    }
+
     void measure(advice_list& list, const history& run, const trace_summary& summary) {
         if (run.object_count() != 0) {
             progress_bar bar{"measuring", !context_.quiet};
@@ -227,11 +238,17 @@ void add_report_command(command_line& line, const command_context& context) {
         command.file("-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html");
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.files("--fit", options->fits, "Also show this output of 'acre fit --json'").one_value_each();
+    const option run =
+        command.decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
+                        "Run the recorded command again in this time, as 'acre advise --run' does: the savings are "
+                        "then those of runs");
+    command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.flag("--no-measure", options->no_measure, "Replay nothing: fast and reproducible, but without savings");
     command.flag("--no-fit", options->no_fit, "Do not find the sizes of the advised arenas and pools");
     command.footer(
         "Examples:\n"
         "  acre report app.acre -o app.html\n"
+        "  acre report --run 60 app.acre\n"
         "  acre report --no-measure app.acre\n"
         "  acre fit --json app.acre > fit.json; acre report app.acre --fit fit.json\n\n"
         "Exit status 3: the trace was cut off; the report is about its complete part, and states this.");

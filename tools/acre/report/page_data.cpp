@@ -87,7 +87,7 @@ void cut_names(json& part, bool of_function = false, bool whole = false) {
         }
     } else if (part.is_structured()) {
         for (const auto& [key, value] : part.items()) {
-            cut_names(value, key == "function" || key == "scope", whole || key == "code");
+            cut_names(value, key == "function" || key == "scope", whole || key == "code" || key == "answer");
         }
     }
 }

@@ -185,6 +185,25 @@ describe('the advice', () => {
     assert.equal(await page.evaluate(() => getSelection().toString().trim()), (await text_of('article pre')).trim());
   });
 
+  it('begins with what to do first', async () => {
+    await open('server_measured');
+    assert.match(await text_of('#advice-answer p'), /^(First|Perhaps|Nothing below|Leave the program|What can be saved)/);
+    await open('server');
+    assert.equal(await page.locator('#advice-answer p').count(), 0);
+  });
+
+  it('has what a malloc saves without a change', async () => {
+    await open('server_measured');
+    assert.match(await text_of('#advice-preloads table'), /saves, in a replay.*acre run/s);
+  });
+
+  it('has savings of runs where the program was run again', async () => {
+    await open('program_run');
+    assert.match(await text_of('#advice-intro'), /The program was run again, [0-9,]+ times? in each way: it takes .* of CPU time/);
+    assert.match(await text_of('#advice-preloads caption'), /in runs of it$/);
+    assert.match(await text_of('#advice-preloads table'), /acre run.* times/s);
+  });
+
   it('has savings where it was measured', async () => {
     await open('server_measured');
     assert.match(await text_of('#advice-intro'), /take .* with malloc/);

@@ -6,15 +6,23 @@ function verdict_text(verdict) {
   return `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`;
 }
 
-function saving_text(saving) {
-  if (!saving) return 'not measured';
-  const share = saving.share_of_cpu === null ? '' : `, ${percent_text(saving.share_of_cpu)} of the CPU time`;
-  return `${time_text(saving.nanoseconds.low)} to ${time_text(saving.nanoseconds.high)}${share}`;
+function interval_text({ low, high }) {
+  return `${time_text(low)} to ${time_text(high)}`;
+}
+
+// What to expect in the program: from runs of it where there were any, else around what the replay says.
+function saving_text({ saving, in_runs: runs }) {
+  const measured = runs || saving;
+  if (!measured) return 'not measured';
+  const share = measured.share_of_cpu === null ? '' : `, ${percent_text(measured.share_of_cpu)} of the CPU time`;
+  if (runs) return `${interval_text(runs.nanoseconds)}${share}, in runs`;
+  const expected = saving.expected_nanoseconds;
+  return `${saving.open ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
 }
 
 // Further measurements.
 function more_savings(saving) {
-  const facts = [];
+  const facts = [['in a replay, on a clean heap', time_text(saving.nanoseconds.median)]];
   if (saving.fragmented_nanoseconds) facts.push(['on a fragmented heap', time_text(saving.fragmented_nanoseconds.median)]);
   if (saving.without_frees_nanoseconds) facts.push(['without the single frees', time_text(saving.without_frees_nanoseconds.median)]);
   if (saving.preload) facts.push([`${saving.preload.name} in place of malloc instead`, time_text(saving.preload.nanoseconds.median)]);
@@ -33,7 +41,7 @@ function where_text(each) {
 function advice_table(advices) {
   return table('All advices, most allocations first', ['', 'advice', 'where', 'of the allocations', 'saves', 'memory, malloc → advised'],
     advices.map((each, i) => [String(i + 1), element('a', { href: `#advice-${i + 1}` }, each.title), where_text(each),
-      percent_text(each.share), saving_text(each.saving), memory_text(each.saving)]), [3, 4, 5]);
+      percent_text(each.share), saving_text(each), memory_text(each.saving)]), [3, 4, 5]);
 }
 
 // Without access to the clipboard (old browsers, untrusted pages) it selects the code, to be copied by hand.
@@ -84,7 +92,7 @@ function evidence_rows(evidence) {
 function reason_text(each) {
   if (each.verdict !== 'leave') return '';
   if (each.candidate === 'leave') return `Leave it: ${each.reason}.`;
-  return `Leave it: ${verdict_text(each.candidate)} would fit, but ${each.reason}${each.saving ? ` (${saving_text(each.saving)})` : ''}.`;
+  return `Leave it: ${verdict_text(each.candidate)} would fit, but ${each.reason}${each.saving || each.in_runs ? ` (${saving_text(each)})` : ''}.`;
 }
 
 function blockers_list(blockers) {
@@ -97,7 +105,8 @@ function advice_entry(each, number) {
   const leave = each.verdict === 'leave';
   const facts = [['where', where_text(each)], ['a path to it', each.path], ['of the allocations', percent_text(each.share)]];
   if (each.scope) facts.unshift(['in', shortened(each.scope)]);
-  if (!leave) facts.push(['saves', saving_text(each.saving)]);
+  if (!leave) facts.push(['saves', saving_text(each)]);
+  if (!leave && each.in_runs) facts.push(['memory at the peak, in runs', `${short_number(each.in_runs.peak_ratio)} times the program's`]);
   if (!leave && each.saving) facts.push(...more_savings(each.saving));
   if (!leave && each.saving) facts.push(['peak of memory, malloc → advised', memory_text(each.saving)]);
   return element('article', { id: `advice-${number}`, class: leave ? 'advice leave' : 'advice', tabindex: '-1' },
@@ -113,27 +122,39 @@ function advice_entry(each, number) {
 
 function advice_intro(advice) {
   if (advice.advices.length === 0) return 'The run has no allocations to advise about.';
-  if (!data.measured) {
+  if (!data.measured && !advice.runs) {
     const why = data.sampling_period > 1 ? 'a sample cannot be replayed' : '--no-measure';
     return `An allocator for each site, by the lifetimes of its objects. Nothing was measured (${why}), so no savings are shown.`;
   }
   const resource = advice.of_resource ? 'These are the allocations of a resource that the program traced. Savings are relative to ' +
     'malloc in its place, not to the resource. ' : '';
+  const runs = advice.runs ? `The program was run again, ${plural(advice.runs.rounds, 'time', 'times')} in each way: it takes ` +
+    `${time_text(advice.cpu_ns)} of CPU time. What was measured so says "in runs". ` : '';
+  if (!data.measured) return resource + runs;
   const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of the CPU time of the run` : '';
-  return `${resource}In a replay, all allocations and frees take ${time_text(advice.malloc_ns)} with malloc${share}. ` +
+  return `${resource}${runs}In a replay, all allocations and frees take ${time_text(advice.malloc_ns)} with malloc${share}. ` +
     'Savings were measured on the machine that made this page, by replaying only those allocations, with 95 % confidence.';
 }
 
 // The mallocs that can replace the system's without a change to the program.
-function preloads_text(preloads) {
-  if (!data.measured || preloads.length === 0) return '';
-  const each = preloads.map(({ name, nanoseconds }) =>
-    `${name} ${nanoseconds.median < 0 ? 'costs' : 'saves'} ${time_text(Math.abs(nanoseconds.median))}`);
-  const [{ nanoseconds, expected_nanoseconds: expected }] = preloads;
-  const less = nanoseconds.low - expected.low;
-  const doubt = less > 0 ? ' A replay sees neither where data lies nor page faults: of ten such figures nine were within ' +
-    `${time_text(less)} less and ${time_text(expected.high - nanoseconds.high)} more in the programs. acre try measures them.` : '';
-  return `Without any change to the program, by LD_PRELOAD or acre run: ${each.join(', ')}.${doubt}`;
+function preloads_parts({ preloads, runs }) {
+  if ((!data.measured && !runs) || preloads.length === 0) return [];
+  const way = (name) => (name === 'acre' ? 'acre run' : name === 'acre + plan' ? 'acre run with its plan' : `LD_PRELOAD of ${name}`);
+  if (runs) {
+    return [table('Without any change to the program, in runs of it', ['', 'saves', 'at least', 'at most', 'memory at the peak'],
+      preloads.map(({ name, nanoseconds, peak_ratio: peak }) => [way(name), time_text(nanoseconds.median), time_text(nanoseconds.low),
+        time_text(nanoseconds.high), peak === null ? '' : `${short_number(peak)} times`]), [1, 2, 3, 4])];
+  }
+  const is_known = preloads.some(({ nanoseconds, expected_nanoseconds: expected }) => expected.low < nanoseconds.low);
+  if (!is_known) {
+    return [table('Without any change to the program', ['', 'saves, in a replay'],
+      preloads.map(({ name, nanoseconds }) => [way(name), time_text(nanoseconds.median)]), [1])];
+  }
+  return [table('Without any change to the program', ['', 'saves, in a replay', 'in the program, at least', 'at most'],
+    preloads.map(({ name, nanoseconds, expected_nanoseconds: expected }) => [way(name), time_text(nanoseconds.median),
+      time_text(expected.low), time_text(expected.high)]), [1, 2, 3]),
+  element('p', { class: 'explanation' }, 'A replay sees neither where data lies nor page faults: of ten programs nine saved between the ' +
+    'last two figures. acre try, and acre report --run, measure them.')];
 }
 
 function pinned_row(when, moment) {
@@ -165,7 +186,8 @@ function pinned_parts(pinned) {
 function show_advice() {
   const { advice } = data;
   by_id('advice-intro').textContent = advice_intro(advice);
-  by_id('advice-preloads').textContent = preloads_text(advice.preloads);
+  by_id('advice-answer').append(...advice.answer.map((text) => element('p', { class: 'answer' }, text)));
+  by_id('advice-preloads').append(...preloads_parts(advice));
   if (advice.advices.length > 0) by_id('advice-table').append(advice_table(advice.advices));
   by_id('advice-list').append(...advice.advices.map((each, i) => advice_entry(each, i + 1)));
   const rest = [];
