@@ -15,6 +15,7 @@
 #include "commands/command.hpp"
 #include "commands/whole_command.hpp"
 #include "replay/replay_host.hpp"
+#include "try/measured_run.hpp"
 
 namespace {
 
@@ -87,6 +88,7 @@ int run(std::span<char*> words) {
 }  // namespace
 
 int main(int count, char** arguments) {
+    if (is_measuring_process(count, arguments)) return EXIT_SUCCESS;
     occupy_closed_streams();
     survive_file_size_limit();
     std::set_terminate(end_without_memory);

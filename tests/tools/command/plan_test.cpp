@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "command_run.hpp"
@@ -305,6 +306,19 @@ TEST_F(plan_command, advice_has_figures_of_runs) {
 
     ASSERT_EQ(acre("-q report --run 1 --no-measure --no-fit -o a.html a.acre").status, 0);
     EXPECT_NE(content_of("a.html").find("\"cpu_seconds_in_rounds\":["), std::string::npos);
+}
+
+// Linux counts what acre has when it starts a program as the program's.
+TEST_F(plan_command, memory_of_runs_is_the_programs_and_not_acres) {
+    const std::string program =
+        "perl -e 'for my $i (1 .. 300000) { my @a = ($i, \"x\" x 30); $seen[$i % 20] = [@a]; }'";
+    ASSERT_EQ(acre("-q record -o a.acre -- " + program).status, 0);
+    const run_result result = acre("-q advise --json --run 1 --no-measure a.acre");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    std::set<double> ratios;
+    const json advised = json::parse(result.output);
+    for (const json& each : advised["preloads"]) ratios.insert(each["peak_ratio"].get<double>());
+    EXPECT_GE(ratios.size(), 2U) << advised["preloads"];
 }
 
 TEST_F(plan_command, advice_is_not_measured_by_runs_that_do_less_than_the_recorded_one) {

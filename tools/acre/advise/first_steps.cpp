@@ -158,7 +158,8 @@ std::string not_excluded_text(const first_step& step) {
     const char* why = step.advice ? "only a sample of the allocations was replayed, and it does"
                                   : "a replay sees neither where data lies nor page faults: it does";
     return fmt::format(
-        "Nothing below is sure to save {:.0f} % of the CPU time. But {} not exclude that {} saves up to {}{}: measure it "
+        "Nothing below is sure to save {:.0f} % of the CPU time. But {} not exclude that {} saves up to {}{}: measure "
+        "it "
         "with acre try, or with acre advise --run.",
         threshold::worth_the_change * 100, why, what, time_text(step.nanoseconds.high), share_text(step));
 }

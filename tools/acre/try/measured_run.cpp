@@ -14,7 +14,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <span>
+#include <string_view>
+#include <type_traits>
 
 #include "trace/error.hpp"
 
@@ -32,6 +36,15 @@ double seconds_of(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
+/// As execv takes them; valid while the words are.
+std::vector<char*> argument_list(const std::vector<std::string>& words) {
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (const std::string& each : words) arguments.push_back(const_cast<char*>(each.c_str()));
+    arguments.push_back(nullptr);
+    return arguments;
+}
+
 /// In the forked child: executes the program, or writes errno to `failure`.
 [[noreturn]] void become_program(const run_request& request, int failure) {
     if (!request.huge_pages) ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
@@ -41,11 +54,7 @@ double seconds_of(const timeval& time) {
     for (const auto& [name, value] : request.variables) ::setenv(name.c_str(), value.c_str(), 1);
     const std::array<int, 3> streams{request.input, request.output, request.errors};
     for (int to = 0; to < 3; ++to) ::dup2(streams[static_cast<std::size_t>(to)], to);
-    std::vector<char*> arguments;
-    arguments.reserve(request.arguments.size() + 1);
-    for (const std::string& each : request.arguments) arguments.push_back(const_cast<char*>(each.c_str()));
-    arguments.push_back(nullptr);
-    ::execv(request.program.c_str(), arguments.data());
+    ::execv(request.program.c_str(), argument_list(request.arguments).data());
     const int error = errno;
     if (::write(failure, &error, sizeof error) != sizeof error) ::_exit(126);
     ::_exit(127);
@@ -80,11 +89,17 @@ bool ends_in_time(pid_t process, double max_seconds) {
     return ended;
 }
 
-}  // namespace
+/// A run, or the errno of why the program could not be started.
+struct run_outcome {
+    measured_run run{};
+    int start_error = 0;
+};
 
-measured_run run_measured(const run_request& request) {
+static_assert(std::is_trivially_copyable_v<run_outcome>);  // it goes through a pipe
+
+run_outcome run_here(const run_request& request) {
     int failure[2];
-    if (::pipe2(failure, O_CLOEXEC) != 0) throw tool_error{"cannot start a program: " + reason_of(errno)};
+    if (::pipe2(failure, O_CLOEXEC) != 0) return {{}, errno};
     const auto start = clock::now();
     const pid_t process = ::fork();
     if (process == 0) become_program(request, failure[1]);
@@ -111,9 +126,95 @@ measured_run run_measured(const run_request& request) {
         run.ending_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
         run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
-    if (start_error != 0)
-        throw tool_error{"cannot start '" + request.program.string() + "': " + reason_of(start_error)};
-    return run;
+    return {run, start_error};
+}
+
+constexpr const char* measuring_argument = "@measure-program";
+constexpr int measuring_result = 3;                           // descriptor that the outcome is written to
+constexpr std::size_t small_process = std::size_t{16} << 20;  // bytes: little more than this program needs to start
+bool can_measure_by_another = false;
+
+std::size_t resident_bytes() {
+    std::size_t all = 0;
+    std::size_t resident = 0;
+    std::ifstream{"/proc/self/statm"} >> all >> resident;
+    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// In the forked child: executes this program as the measuring process, or ends.
+[[noreturn]] void become_measuring_process(const run_request& request, int result) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    std::vector<std::string> words{"acre", measuring_argument, std::to_string(request.max_seconds),
+                                   request.huge_pages ? "1" : "0", std::to_string(request.variables.size())};
+    for (const auto& [name, value] : request.variables) words.insert(words.end(), {name, value});
+    words.push_back(request.program.string());
+    words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+    // Away from the numbers that they get, which one of them may have.
+    std::array<int, 4> from{request.input, request.output, request.errors, result};
+    for (int& each : from) each = ::fcntl(each, F_DUPFD_CLOEXEC, 10);
+    for (int to = 0; to < 4; ++to) ::dup2(from[static_cast<std::size_t>(to)], to);
+    ::execv("/proc/self/exe", argument_list(words).data());
+    ::_exit(127);
+}
+
+/// Reads the outcome; false if there is none. Hands an interruption on.
+bool read_outcome(int result, pid_t process, run_outcome& outcome) {
+    pollfd waiting{result, POLLIN, 0};
+    while (::poll(&waiting, 1, 500) <= 0) {
+        if (interrupted != 0) ::kill(process, SIGTERM);
+    }
+    ssize_t bytes = 0;
+    do {
+        bytes = ::read(result, &outcome, sizeof outcome);
+    } while (bytes < 0 && errno == EINTR);
+    return bytes == static_cast<ssize_t>(sizeof outcome);
+}
+
+/// Nothing where the other process could not be started.
+std::optional<run_outcome> run_by_another(const run_request& request) {
+    int result[2];
+    if (::pipe2(result, O_CLOEXEC) != 0) return std::nullopt;
+    const pid_t process = ::fork();
+    if (process == 0) become_measuring_process(request, result[1]);
+    ::close(result[1]);
+    run_outcome outcome;
+    const bool is_known = process > 0 && read_outcome(result[0], process, outcome);
+    ::close(result[0]);
+    if (process > 0) {
+        while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (!is_known) return std::nullopt;
+    return outcome;
+}
+
+}  // namespace
+
+measured_run run_measured(const run_request& request) {
+    std::optional<run_outcome> outcome;
+    if (can_measure_by_another && resident_bytes() > small_process) outcome = run_by_another(request);
+    if (!outcome) outcome = run_here(request);
+    if (outcome->start_error != 0)
+        throw tool_error{"cannot start '" + request.program.string() + "': " + reason_of(outcome->start_error)};
+    return outcome->run;
+}
+
+bool is_measuring_process(int count, char** arguments) {
+    can_measure_by_another = true;
+    const std::span<char*> words{arguments, static_cast<std::size_t>(count)};
+    if (words.size() < 6 || std::string_view{words[1]} != measuring_argument) return false;
+    const std::size_t variables = std::strtoul(words[4], nullptr, 10);
+    const std::size_t program = 5 + 2 * variables;
+    if (variables > words.size() || program >= words.size()) return false;
+    run_request request{.program = words[program], .arguments = {}};
+    for (std::size_t i = 5; i < program; i += 2) request.variables.emplace_back(words[i], words[i + 1]);
+    request.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(program) + 1, words.end());
+    request.max_seconds = std::strtod(words[2], nullptr);
+    request.huge_pages = std::string_view{words[3]} == "1";
+    ::fcntl(measuring_result, F_SETFD, FD_CLOEXEC);
+    const interruption_watch watch;
+    const run_outcome outcome = run_here(request);
+    return ::write(measuring_result, &outcome, sizeof outcome) == static_cast<ssize_t>(sizeof outcome);
 }
 
 interruption_watch::interruption_watch() {

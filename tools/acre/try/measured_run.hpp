@@ -46,6 +46,12 @@ inline double peak_of(const measured_run& run) noexcept {
 /// tool_error when it cannot be started.
 measured_run run_measured(const run_request& request);
 
+/// Linux counts what a process had before it executed a program as that program's memory. So where this process has
+/// much itself, run_measured executes it once more, small, to run the program. For main(), which begins with it: true
+/// where this is that second process, which then has done its work. Without a call all programs are run by this
+/// process.
+bool is_measuring_process(int count, char** arguments);
+
 /// While an object of this class lives, SIGINT, SIGTERM and SIGHUP end the program that runs, and only set a flag here.
 class interruption_watch {
 public:
