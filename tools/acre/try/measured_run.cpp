@@ -214,7 +214,8 @@ bool is_measuring_process(int count, char** arguments) {
     ::fcntl(measuring_result, F_SETFD, FD_CLOEXEC);
     const interruption_watch watch;
     const run_outcome outcome = run_here(request);
-    return ::write(measuring_result, &outcome, sizeof outcome) == static_cast<ssize_t>(sizeof outcome);
+    (void)!::write(measuring_result, &outcome, sizeof outcome);  // fails where nobody waits for it any more
+    return true;
 }
 
 interruption_watch::interruption_watch() {

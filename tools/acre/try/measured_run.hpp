@@ -46,10 +46,10 @@ inline double peak_of(const measured_run& run) noexcept {
 /// tool_error when it cannot be started.
 measured_run run_measured(const run_request& request);
 
-/// Linux counts what a process had before it executed a program as that program's memory. So where this process has
-/// much itself, run_measured executes it once more, small, to run the program. For main(), which begins with it: true
-/// where this is that second process, which then has done its work. Without a call all programs are run by this
-/// process.
+/// Linux counts the memory that a process had before it executed a program as the program's. So where this process has
+/// much memory, run_measured executes acre anew, which has little, and that process runs the program. To be called
+/// first in main: true where this is such a process, and its work is done. Where it was not called, run_measured runs
+/// all programs from this process.
 bool is_measuring_process(int count, char** arguments);
 
 /// While an object of this class lives, SIGINT, SIGTERM and SIGHUP end the program that runs, and only set a flag here.

@@ -106,7 +106,7 @@ function advice_entry(each, number) {
   const facts = [['where', where_text(each)], ['a path to it', each.path], ['of the allocations', percent_text(each.share)]];
   if (each.scope) facts.unshift(['in', shortened(each.scope)]);
   if (!leave) facts.push(['saves', saving_text(each)]);
-  if (!leave && each.in_runs) facts.push(['memory at the peak, in runs', `${short_number(each.in_runs.peak_ratio)} times the program's`]);
+  if (!leave && each.in_runs) facts.push(['memory at the peak, in runs', `${each.in_runs.peak_ratio.toFixed(2)} times the program's`]);
   if (!leave && each.saving) facts.push(...more_savings(each.saving));
   if (!leave && each.saving) facts.push(['peak of memory, malloc → advised', memory_text(each.saving)]);
   return element('article', { id: `advice-${number}`, class: leave ? 'advice leave' : 'advice', tabindex: '-1' },
@@ -143,7 +143,7 @@ function preloads_parts({ preloads, runs }) {
   if (runs) {
     return [table('Without any change to the program, in runs of it', ['', 'saves', 'at least', 'at most', 'memory at the peak'],
       preloads.map(({ name, nanoseconds, peak_ratio: peak }) => [way(name), time_text(nanoseconds.median), time_text(nanoseconds.low),
-        time_text(nanoseconds.high), peak === null ? '' : `${short_number(peak)} times`]), [1, 2, 3, 4])];
+        time_text(nanoseconds.high), peak === null ? '' : `${peak.toFixed(2)} times`]), [1, 2, 3, 4])];
   }
   const is_known = preloads.some(({ nanoseconds, expected_nanoseconds: expected }) => expected.low < nanoseconds.low);
   if (!is_known) {
@@ -153,8 +153,8 @@ function preloads_parts({ preloads, runs }) {
   return [table('Without any change to the program', ['', 'saves, in a replay', 'in the program, at least', 'at most'],
     preloads.map(({ name, nanoseconds, expected_nanoseconds: expected }) => [way(name), time_text(nanoseconds.median),
       time_text(expected.low), time_text(expected.high)]), [1, 2, 3]),
-  element('p', { class: 'explanation' }, 'A replay sees neither where data lies nor page faults: of ten programs nine saved between the ' +
-    'last two figures. acre try, and acre report --run, measure them.')];
+  element('p', { class: 'explanation' }, 'A replay sees neither where data lies nor page faults. In nine of ten programs that ' +
+    'were run, the saving lay in such a range. acre try, and acre report --run, measure it.')];
 }
 
 function pinned_row(when, moment) {
