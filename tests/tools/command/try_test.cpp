@@ -161,6 +161,18 @@ TEST_F(try_command, the_budget_is_blamed_only_where_it_ended) {
     EXPECT_TRUE(two["precise"] || two["seconds"] > 0.5);
 }
 
+TEST_F(try_command, the_rounds_end_when_the_intervals_are_as_narrow_as_asked) {
+    const std::string program = with(quiet_library) + " -- true";
+    const json wide = json::parse(acre("try --json --budget 600s --width 100 " + program).output);
+    EXPECT_TRUE(wide["precise"]);
+    EXPECT_LT(wide["rounds"], 100);
+    const json narrow = json::parse(acre("try --json --budget 1s --width 0.01 " + program).output);
+    EXPECT_FALSE(narrow["precise"]);
+    EXPECT_TRUE(has_note(narrow, "The budget ended before the intervals were 0.01 % wide"));
+    expect_failure("try --width 0 -- true", 2, "--width");
+    expect_failure("try --width 2% -- true", 2, "--width");
+}
+
 TEST_F(try_command, a_page_that_cannot_be_written_is_refused_before_the_program_runs) {
     expect_failure("try " + with(quiet_library) + " --report missing/page.html -- touch ran", 1,
                    "cannot write 'missing");

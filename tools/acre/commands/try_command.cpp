@@ -27,6 +27,7 @@ struct try_options {
     bool sites = false;
     std::string report;
     std::string budget = "60s";
+    std::optional<double> width{};  // percent
     std::string input;
     std::string check;
     bool unchecked = false;
@@ -131,6 +132,7 @@ int run_try(const try_options& options, const command_context& context) {
                                          .check = options.check,
                                          .required = required_result(options.check, options.unchecked),
                                          .budget_seconds = parse_seconds(options.budget).value(),
+                                         .precision = options.width.value_or(2) / 100,
                                          .progress = [&](double done) { bar.show(done); }});
     clear_progress();
     result.notes = notes;
@@ -162,6 +164,10 @@ void add_try_command(command_line& line, const command_context& context) {
               "How long it may take, in s, m or h, as in 5m; the first round takes place in any case")
         .check(refusal_of_time)
         .shows_default();
+    command.decimal(
+        "--width", options->width, "PERCENT", 0.01, 100,
+        "How wide each 95 % interval of CPU time may be when the rounds end, in percent of the CPU time of the "
+        "program as it is; without it 2");
     command.file("--stdin", options->input, "The file that each run reads from standard input; without it nothing");
     const option check = command.text("--check", options->check, "COMMAND",
                                       "A shell command that reads the output of each run and accepts it by status 0");
@@ -170,10 +176,11 @@ void add_try_command(command_line& line, const command_context& context) {
     command.flag("--json", options->json, "Print an object for machines");
     command.footer(
         "The program runs once in each way to compare the results: the same output and the same exit status are\n"
-        "required. Then it runs in rounds until each 95 % interval of CPU time is 2 % wide, or the time is over.\n\n"
+        "required. Then it runs in rounds until each 95 % interval of CPU time is as narrow as --width says, or the\n"
+        "time is over.\n\n"
         "Examples:\n"
         "  acre try -- ./app input.txt\n"
-        "  acre try --stdin words.txt --budget 5m -- sort\n"
+        "  acre try --stdin words.txt --budget 5m --width 0.5 -- sort\n"
         "  acre try --with acre,mimalloc,./libmine.so -- ./app input.txt\n"
         "  acre try --check 'grep -q finished' -- ./server --benchmark\n"
         "  acre try --plan app.plan -- ./app input.txt\n"

@@ -29,18 +29,14 @@ using object_guesses = std::array<std::uint64_t, format::object_guesses>;
 template <typename Objects>
 class event_context {
 public:
-    explicit event_context(std::size_t nodes)
-        : of_stack_(std::min(std::bit_ceil(nodes), format::stack_indices)),
-          index_mask_{static_cast<std::uint32_t>(of_stack_.size() - 1)},
-          live_{of_stack_.size()} {}
+    explicit event_context(std::size_t nodes) : indices_{indices_for(nodes)}, live_{indices_} {}
 
     /// The stacks are fewer than `nodes` from now on; never fewer than before. While all have an index of their own, a
     /// context that grew guesses like one that was made for all of them.
     void grow(std::size_t nodes) {
-        const std::size_t wanted = std::min(std::bit_ceil(nodes), format::stack_indices);
-        if (wanted <= of_stack_.size()) return;
-        of_stack_.resize(wanted);
-        index_mask_ = static_cast<std::uint32_t>(wanted - 1);
+        const std::size_t wanted = indices_for(nodes);
+        if (wanted <= indices_) return;
+        indices_ = wanted;
         live_.grow(wanted);
     }
 
@@ -64,8 +60,13 @@ public:
     object_guesses guess_objects(const situation& here) const noexcept {
         const linked_objects::neighbours& of_thread = here.of_thread_.freed;
         const stack_memory& of_stack = here.of_stack_;
-        return {of_thread.newer,         of_thread.older,        live_.newest(),        of_thread.newer_of_site,
-                of_thread.older_of_site, of_stack.newer_of_site, of_stack.older_of_site};
+        return {of_thread.newer,
+                of_thread.older,
+                live_.newest(),
+                of_thread.newer_of_site,
+                of_thread.older_of_site,
+                of_stack.after_newer_of_site - 1,
+                of_stack.after_older_of_site - 1};
     }
 
     /// To be called with each event; sets its place, and the size of a free. False if a free's object is not live.
@@ -102,25 +103,31 @@ public:
     std::size_t live() const noexcept { return live_.size(); }
 
 private:
-    /// What happened at a stack; stacks with the same index share it.
+    /// What happened at a stack; stacks with the same index share it. Zeroed memory is a stack at which nothing did.
     struct stack_memory {
-        stacks next{};  // that followed it, the newest first
-        std::uint64_t size = 0;
-        std::uint64_t newer_of_site = linked_objects::none;  // than the last object freed here
-        std::uint64_t older_of_site = linked_objects::none;
-        std::uint8_t operation = format::operation_code(operation::malloc, true);
-        std::uint8_t alignment_log2 = 0;
+        stacks next;  // that followed it, the newest first
+        std::uint64_t size;
+        std::uint64_t after_newer_of_site;  // 1 more than the number of the next newer object of the last freed here
+        std::uint64_t after_older_of_site;
+        std::uint8_t unlike_malloc;  // the operation, with the bits inverted that first_operation has
+        std::uint8_t alignment_log2;
     };
+    static_assert(linked_objects::none + 1 == 0);
+
+    static constexpr std::uint8_t first_operation = format::operation_code(operation::malloc, true);
 
     struct thread_memory {
         std::uint32_t stack = no_stack;  // of its last event
         linked_objects::neighbours freed;
     };
 
-    std::uint32_t index_of(std::uint32_t stack) const noexcept { return stack & index_mask_; }
+    static std::size_t indices_for(std::size_t nodes) { return std::min(std::bit_ceil(nodes), format::stack_indices); }
+    std::uint32_t index_of(std::uint32_t stack) const noexcept {
+        return stack & static_cast<std::uint32_t>(indices_ - 1);
+    }
 
-    std::vector<stack_memory, huge_page_allocator<stack_memory>> of_stack_;
-    std::uint32_t index_mask_ = 0;
+    untouched_table<stack_memory> of_stack_{format::stack_indices};
+    std::size_t indices_;  // a power of two
     std::vector<thread_memory> of_thread_ = std::vector<thread_memory>(format::thread_indices);
     Objects live_;
 };
@@ -131,7 +138,7 @@ public:
     const stacks& guess_stacks() const noexcept { return before_.next; }
 
     /// The last operation at this stack, as a format::operation_code.
-    std::uint8_t guess_operation() const noexcept { return of_stack_.operation; }
+    std::uint8_t guess_operation() const noexcept { return of_stack_.unlike_malloc ^ event_context::first_operation; }
 
     /// The last requested size and alignment at this stack.
     std::uint64_t guess_size() const noexcept { return of_stack_.size; }
@@ -154,10 +161,10 @@ private:
             of_stack_.size = e.size;
             of_stack_.alignment_log2 = e.alignment_log2;
         } else {
-            of_stack_.newer_of_site = of_thread_.freed.newer_of_site;
-            of_stack_.older_of_site = of_thread_.freed.older_of_site;
+            of_stack_.after_newer_of_site = of_thread_.freed.newer_of_site + 1;
+            of_stack_.after_older_of_site = of_thread_.freed.older_of_site + 1;
         }
-        of_stack_.operation = format::operation_code(e.op, e.allocates);
+        of_stack_.unlike_malloc = format::operation_code(e.op, e.allocates) ^ event_context::first_operation;
         stacks& next = before_.next;
         if (!guessed) next = {e.stack, next[0], next[1], next[2]};
         of_thread_.stack = e.stack;

@@ -249,6 +249,7 @@ public:
             play_round();
         result_.rounds = base_runs();
         if (!has_left_out_cold_runs_) make_coldest_run_again();
+        result_.precision = options_.precision;
         result_.is_precise = is_precise();
         result_.failure_as_it_is = runner_.failure_as_it_is();
         result_.seconds = elapsed();

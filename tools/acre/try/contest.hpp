@@ -93,7 +93,8 @@ struct contest_result {
     std::size_t rounds = 0;
     double seconds = 0;
     same_result compared = same_result::output_and_status;
-    bool is_precise = false;  // the intervals are as narrow as was asked
+    double precision = 0.02;  // that was asked for
+    bool is_precise = false;  // the intervals are as narrow as that
     bool was_interrupted = false;
     std::string failure_as_it_is{};    // how the program as it is ended, if not with status 0
     std::vector<std::string> notes{};  // what to say besides the figures

@@ -144,7 +144,9 @@ std::vector<std::string> notes_of(const contest_result& result) {
         notes.emplace_back(
             "The time allowed only this many rounds, so nothing is known about the noise: --budget 5m allows more.");
     } else if (used_all_time && !result.is_precise) {
-        notes.emplace_back("The budget ended before the intervals were 2 % wide: --budget allows more rounds.");
+        notes.push_back(
+            fmt::format("The budget ended before the intervals were {:.3g} % wide: --budget allows more rounds.",
+                        100 * result.precision));
     }
     if (result.compared == same_result::status) {
         notes.emplace_back(

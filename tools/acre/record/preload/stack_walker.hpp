@@ -67,6 +67,7 @@ private:
         std::uintptr_t slot;     // address of its return address; 0: must not be reused
         std::uintptr_t address;  // the return address
         std::uintptr_t rbp;      // in the function returned to
+        std::uint64_t path;      // hash of its addresses and those outside it; see place_of_child()
         std::uint32_t node;
         std::uint32_t words : 31;     // the first words_[0..words) determine it and the frames outside it
         std::uint32_t needs_rbp : 1;  // whether rbp determines the frames outside it
@@ -99,6 +100,7 @@ private:
         std::uintptr_t address;
         std::uintptr_t rbp;
         tagged_address tagged;
+        std::uint64_t path;
         const std::uintptr_t* rbp_at;  // where the caller's rbp was read, or null
         const std::uintptr_t* cfa_at;  // where the caller's frame address was read, or null
         bool rule_needs_rbp;
@@ -201,6 +203,21 @@ private:
         return i == words_kept_;
     }
 
+    /// An entry's place follows from the addresses of its path, not from its parent's node, so that the places of all
+    /// new frames are known before the first is looked up.
+    known_child& place_of_child(std::uint64_t path) { return children_[path >> (64 - child_bits)]; }
+
+    /// Sets the paths of the new frames. Each lookup needs the node that the one before it found; the cache misses of
+    /// all overlap.
+    void fetch_children(std::size_t fresh) {
+        std::uint64_t path = frames_kept_ > 0 ? frames_[frames_kept_ - 1].path : 0;
+        while (fresh > 0) {
+            fresh_frame& each = fresh_[--fresh];
+            each.path = path = spread(path ^ each.tagged);
+            __builtin_prefetch(&place_of_child(path), 1);
+        }
+    }
+
     void push_word(const std::uintptr_t* at) { words_[words_kept_++] = {at, *at}; }
 
     [[gnu::noinline]] std::uint32_t walk_without_shortcut(const context& in, shortcut* of_slot, std::uintptr_t slot,
@@ -258,7 +275,7 @@ inline std::size_t stack_walker::walk_fresh(const context& in, position at, std:
         }
         const rule_table::result known = in.rules.find(address, in.log);
         fresh_frame& here = fresh_[fresh++];
-        here = {at.slot, address, at.rbp, known.address, nullptr, nullptr, known.rule.needs_rbp(), !at.interrupted};
+        here = {at.slot, address, at.rbp, known.address, 0, nullptr, nullptr, known.rule.needs_rbp(), !at.interrupted};
         if (!step_out(at, known.rule, here)) break;
     }
     node = 0;
@@ -303,9 +320,10 @@ inline std::uint32_t stack_walker::remember_fresh(const context& in, std::size_t
     if (frames_kept_ + fresh > frame_limit) [[unlikely]]
         forget_outermost(frames_kept_ + fresh - frame_limit);
     bool needs_rbp = frames_kept_ > 0 && frames_[frames_kept_ - 1].needs_rbp != 0;
+    fetch_children(fresh);
     while (fresh > 0) {
         const fresh_frame& from = fresh_[--fresh];
-        known_child& known = children_[spread(from.tagged ^ (std::uint64_t{node} << 20)) >> (64 - child_bits)];
+        known_child& known = place_of_child(from.path);
         if (known.address != from.tagged || known.parent != node) {
             known = {from.tagged, node, in.tree.child(node, from.tagged, in.log)};
         }
@@ -318,6 +336,7 @@ inline std::uint32_t stack_walker::remember_fresh(const context& in, std::size_t
         frames_[frames_kept_++] = {from.may_be_met_again ? from.slot : 0,
                                    from.address,
                                    from.rbp,
+                                   from.path,
                                    node,
                                    static_cast<std::uint32_t>(words_kept_) & 0x7fff'ffff,
                                    needs_rbp};
