@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the saving that `acre advise` predicts with the saving obtained by programs that followed the advice.
 
-Each program has two builds, before and after. The first is recorded and advised once. Then both run alternately; the
-obtained saving is the difference of their CPU times in a round. Usage: predict.py [--binaries DIR]... [--rounds N]
-[PROGRAM...]; programs: storm, parser and orcs, which were changed by hand, and those of pasted/, which got the code of
+Each program has two builds, before and after. The first is recorded and advised once: from a replay, or by --run SECONDS
+from runs with a plan. Then both run alternately; the obtained saving is the difference of their CPU times in a round.
+Usage: predict.py [--binaries DIR]... [--rounds N] [--run SECONDS] [PROGRAM...]; programs: storm, parser and orcs, which were changed by hand, and those of pasted/, which got the code of
 their advices as it is. They are built by `make` and `scripts/bench`.
 """
 import argparse
@@ -43,11 +43,16 @@ def median_interval(samples):
     return ordered[low], statistics.median(ordered), ordered[len(ordered) - 1 - low]
 
 
-def predict(acre, plain, folder):
-    """Returns the predicted saving of all advices in seconds: low, high, and the median on a clean heap."""
+def predict(acre, plain, folder, run_seconds):
+    """Returns the predicted saving of all advices in seconds: low, high, and the median: on a clean heap, or in runs."""
     trace = os.path.join(folder, "before.acre")
     subprocess.run([acre, "-q", "record", "-o", trace, "--", *plain], check=True, stdout=subprocess.DEVNULL)
-    text = subprocess.run([acre, "-q", "advise", "--json", trace], check=True, capture_output=True, text=True).stdout
+    how = ["--run", str(run_seconds)] if run_seconds else []
+    text = subprocess.run([acre, "-q", "advise", "--json", *how, trace], check=True, capture_output=True, text=True).stdout
+    if run_seconds:
+        in_runs = [each["in_runs"]["nanoseconds"] for each in json.loads(text)["advices"]
+                   if each["verdict"] != "leave" and each["in_runs"]]
+        return [sum(each[end] for each in in_runs) / 1e9 for end in ("low", "high", "median")]
     savings = [each["saving"] for each in json.loads(text)["advices"] if each["verdict"] != "leave" and each["saving"]]
     wanted = (("expected_nanoseconds", "low"), ("expected_nanoseconds", "high"), ("nanoseconds", "median"))
     return [sum(each[heap][end] for each in savings) / 1e9 for heap, end in wanted]
@@ -73,16 +78,16 @@ def find(program, folders):
     sys.exit(f"predict: {program} is in none of {', '.join(folders)}: build it with 'make' and 'scripts/bench'")
 
 
-def row(name, folders, rounds):
+def row(name, folders, rounds, run_seconds):
     plain_name, acre_name, *arguments = PROGRAMS[name]
     plain, with_acre = ([find(each, folders), *arguments] for each in (plain_name, acre_name))
     with tempfile.TemporaryDirectory() as folder:
-        low, high, clean = predict(find("acre", folders), plain, folder)
+        low, high, clean = predict(find("acre", folders), plain, folder, run_seconds)
     (least, median, most), before = obtain(plain, with_acre, rounds)
     within = "yes" if low <= median <= high else "no"
     return (f"| {name} | {before * 1e3:.0f} | {low * 1e3:.1f} .. {high * 1e3:.1f} | "
             f"{median * 1e3:.1f} ({least * 1e3:.1f} .. {most * 1e3:.1f}) | {median / before:.0%} | {within} | "
-            f"{clean * 1e3:.1f} | {median / clean:.1f} |")
+            f"{clean * 1e3:.1f} | {median / clean if clean else float('nan'):.2f} |")
 
 
 def main():
@@ -90,14 +95,15 @@ def main():
     parser.add_argument("programs", nargs="*", help="storm, index, ...; default: all")
     parser.add_argument("--binaries", action="append", help="where the programs are; default: build-bench/bin, build/bin")
     parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--run", type=float, help="seconds for 'acre advise --run'; without it what a replay says")
     options = parser.parse_args()
     print("| program | CPU before, ms | predicted saving, ms | obtained, ms (95 % interval) | of the CPU time | within | "
-          "replayed on a clean heap, ms | obtained to that |")
+          f"{'median in runs' if options.run else 'replayed on a clean heap'}, ms | obtained to that |")
     print("|---|--:|--:|--:|--:|---|--:|--:|")
     for name in options.programs or PROGRAMS:
         if name not in PROGRAMS:
             parser.error(f"there is no program '{name}': {', '.join(PROGRAMS)}")
-        print(row(name, options.binaries or ["build-bench/bin", "build/bin"], options.rounds), flush=True)
+        print(row(name, options.binaries or ["build-bench/bin", "build/bin"], options.rounds, options.run), flush=True)
 
 
 if __name__ == "__main__":

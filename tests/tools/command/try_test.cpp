@@ -191,6 +191,32 @@ TEST_F(try_command, an_interrupted_contest_reports_the_rounds_before) {
     EXPECT_FALSE(has_note(object, "budget"));
 }
 
+// The program interrupts the command in its second run, that of the second of three ways.
+TEST_F(try_command, a_way_that_never_ran_is_not_compared) {
+    const std::string program = "echo run >>runs; test $(wc -l <runs) -lt 2 || kill -INT $PPID; sleep 0.01";
+    const run_result result = shell("'" ACRE_COMMAND "' try --json --unchecked --with " + std::string{quiet_library} +
+                                    "," + shouting_library + " -- sh -c '" + program + "'");
+    EXPECT_EQ(result.status, 1);
+    const json object = json::parse(result.output);
+    ASSERT_EQ(object["ways"].size(), 3U);
+    for (const std::size_t number : {1U, 2U}) EXPECT_EQ(object["ways"][number]["why"], "was not run: interrupted");
+}
+
+TEST_F(try_command, what_the_program_leaves_running_is_ended) {
+    const std::string program = "setsid sh -c \"echo \\$\\$ >>left; exec sleep 600\" >/dev/null 2>&1 & sleep 0.1";
+    const json object = tried(with(quiet_library) + " -- sh -c '" + program + "'");
+    EXPECT_TRUE(has_note(object, "The program left 1 process running"));
+    EXPECT_EQ(shell("test -s left && for each in $(cat left); do kill -0 $each && echo $each; done; true").output, "");
+}
+
+// It ends with another status every other time.
+TEST_F(try_command, a_program_that_ends_otherwise_each_time_is_not_held_against_a_malloc) {
+    const std::string program = "sh -c 'echo run >>runs; exit $(($(wc -l <runs) % 2))'";
+    expect_failure("try " + with(quiet_library) + " -- " + program, 1,
+                   "the program as it is does not do the same each time: it ended with status 0, and before it ended "
+                   "with status 1; --check COMMAND says");
+}
+
 TEST_F(try_command, refuses_a_pipe_as_input) {
     ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
     expect_failure("try --stdin pipe -- cat", 1, "'pipe' can be read only once");

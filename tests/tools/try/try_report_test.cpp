@@ -34,6 +34,12 @@ TEST(try_report, names_a_way_that_is_faster_with_certainty) {
     EXPECT_TRUE(says(result, "acre run -- app"));
 }
 
+TEST(try_report, the_command_to_use_reads_the_same_input) {
+    contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    result.input = "my words.txt";
+    EXPECT_TRUE(says(result, "acre run -- app < 'my words.txt'"));
+}
+
 TEST(try_report, names_the_ways_that_are_not_told_from_the_best) {
     contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
     EXPECT_FALSE(says(result, "do not tell"));

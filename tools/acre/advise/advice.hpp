@@ -173,6 +173,7 @@ struct program_runs {
     std::size_t rounds = 0;
     double seconds = 0;
     bool are_precise = false;
+    bool were_interrupted = false;
     std::vector<way> ways{};
 };
 

@@ -312,8 +312,12 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
     }
     if (list.malloc_nanoseconds > 0) {
         text +=
-            "Savings were measured just now, by replaying only those allocations; a program may also gain from\n"
-            "better locality and skipped destructors.\n";
+            list.runs
+                ? "What was not run was measured just now, by replaying only the allocations of an advice; a program "
+                  "may\n"
+                  "also gain from better locality and skipped destructors.\n"
+                : "Savings were measured just now, by replaying only those allocations; a program may also gain from\n"
+                  "better locality and skipped destructors.\n";
     }
     return text;
 }

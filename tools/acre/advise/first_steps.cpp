@@ -70,7 +70,10 @@ std::string cost_of(const advice& each, const call_paths& paths) {
     for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
     std::string text = plural(each.sites.size(), "site", "sites");
     if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
-    return text + fmt::format(" to change; {} at the peak instead of {}", bytes_text(each.saving.candidate_peak_bytes),
+    text += " to change";
+    if (each.in_runs) return text + fmt::format("; {:.2f} times the memory at the peak", each.in_runs->peak_ratio);
+    if (!each.saving.done) return text;
+    return text + fmt::format("; {} at the peak instead of {}", bytes_text(each.saving.candidate_peak_bytes),
                               bytes_text(each.saving.system_peak_bytes));
 }
 
@@ -89,7 +92,7 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
     std::optional<first_step> best;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
-        if (each.decision == verdict::leave || !each.saving.done) continue;
+        if (each.decision == verdict::leave || !(each.saving.done || each.in_runs)) continue;
         if (each.in_runs && each.in_runs->nanoseconds.low <= 0) continue;  // runs do not exclude a loss
         if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
         best = step_of(list, i, paths);
@@ -110,7 +113,7 @@ std::optional<first_step> best_perhaps(const advice_list& list, const call_paths
     if (const preload_saving* preload = best_preload(list)) consider(step_of(*preload, list));
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
-        if (!each.saving.done || each.candidate == verdict::leave) continue;
+        if (!(each.saving.done || each.in_runs) || each.candidate == verdict::leave) continue;
         consider(step_of(list, i, paths), each.decision != verdict::leave);
     }
     return best;
@@ -170,6 +173,7 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     first_steps found;
     found.is_known = list.malloc_nanoseconds > 0 || list.runs.has_value();
     found.of_runs = list.runs.has_value();
+    found.has_few_rounds = found.of_runs && !has_enough_rounds(list);
     if (!found.is_known) return found;
     found.replay_exceeds_run = !list.runs && list.replay_exceeds_run();
     if (found.replay_exceeds_run) return found;
@@ -199,6 +203,10 @@ std::vector<std::string> first_steps_sentences(const first_steps& of) {
     if (of.replay_exceeds_run)
         return {"What can be saved is not known from a replay: measure it with acre try, or with acre advise --run."};
     if (of.not_excluded) return {not_excluded_text(*of.not_excluded)};
+    if (of.steps.empty() && of.has_few_rounds) {
+        return {"Nothing saved " + fmt::format("{:.0f} %", threshold::worth_the_change * 100) +
+                " of the CPU time in these runs, but so few rounds do not exclude chance: give --run more seconds."};
+    }
     if (of.leaves()) {
         return {"Leave the program as it is: no other malloc that is installed here, and no change below, saves " +
                 fmt::format("{:.0f} % of its CPU time.", threshold::worth_the_change * 100)};

@@ -234,8 +234,10 @@ std::string way_text(const std::string& malloc_name) {
 }
 
 std::string saved_text(const interval& saved, bool is_open) {
-    return is_open ? time_text(saved.low) + " or more"
-                   : fmt::format("{} to {}", time_text(saved.low), time_text(saved.high));
+    const std::string low = time_text(saved.low);
+    const std::string high = time_text(saved.high);
+    if (is_open) return low + " or more";
+    return low == high ? low : low + " to " + high;
 }
 
 std::string title_of(const advice& each, const call_paths& paths) {

@@ -144,7 +144,8 @@ int run_advise(const advise_options& options, const command_context& context) {
                        {*options.run_seconds, options.input, [&](double done) { bar.show(done); }});
         clear_progress();
     }
-    if (!options.plan_only && !list.is_sample()) measure(list, run, paths, context);
+    const bool is_interrupted = list.runs && list.runs->were_interrupted;
+    if (!options.plan_only && !list.is_sample() && !is_interrupted) measure(list, run, paths, context);
     if (pinned.valid()) list.pinned = pinned.get();
     if (list.baseline.empty()) remark_allocator(context, header);
     if (options.json) {

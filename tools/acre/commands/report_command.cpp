@@ -139,11 +139,11 @@ private:
 
     /// A sample cannot be replayed.
     bool is_to_measure(const trace_summary& summary) const {
-        return !options_.no_measure && summary.events != 0 && !reader_.header().is_sampled();
+        return !options_.no_measure && !is_interrupted_ && summary.events != 0 && !reader_.header().is_sampled();
     }
 
     /// Sizes found for a sample would not fit the whole run.
-    bool is_to_fit() const { return !options_.no_fit && !reader_.header().is_sampled(); }
+    bool is_to_fit() const { return !options_.no_fit && !is_interrupted_ && !reader_.header().is_sampled(); }
 
     /// Appends to the fits that were read from files.
     void fit_sizes(const advice_list& list, const history& run) {
@@ -176,6 +176,7 @@ private:
         progress_bar bar{"running the program", !context_.quiet};
         run_for_advice(list, reader_, paths_,
                        {*options_.run_seconds, options_.input, [&](double done) { bar.show(done); }});
+        is_interrupted_ = list.runs->were_interrupted;
         clear_progress();
     }
 
@@ -218,6 +219,7 @@ private:
     trace_reader reader_;
     const call_paths paths_;
     report_parts parts_;
+    bool is_interrupted_ = false;
 };
 
 int run_report(report_options options, const command_context& context, bool named) {

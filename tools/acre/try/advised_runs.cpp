@@ -21,10 +21,16 @@ namespace {
 
 constexpr std::size_t max_groups = 6;  // each costs a run a round
 
+// Of what a plan's library costs a request that it passes on, a request of a planned site does not pay so much: both
+// are looked up, and only one is passed on (bench/results/2026-11-27-groups-followed.md).
+constexpr double spared_by_plan = 0.6;
+constexpr double doubt_of_spared = 0.15;
+
 /// An advice whose group is run alone.
 struct advised_way {
     std::size_t way = 0;
     std::size_t advice = 0;
+    double share_of_allocations = 0;
 };
 
 /// What a way saves, by its CPU time as a ratio to that of another way. The interval is that of what
@@ -54,6 +60,8 @@ void add_plans(way_list& ways, const std::filesystem::path& program, advice_list
     const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
     for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
     plan.leaves_to_malloc_below = true;
+    std::uint64_t allocations = 0;
+    for (const planned_site& each : plan.sites) allocations += each.allocations;
     for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
         const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
@@ -65,7 +73,9 @@ void add_plans(way_list& ways, const std::filesystem::path& program, advice_list
         ways.add_group(program, plan, *group, name);
         ways.without_huge_pages();
         ways.compare_with(added.library);
-        added.advices.push_back({ways.ways().size() - 1, i});
+        added.advices.push_back(
+            {ways.ways().size() - 1, i,
+             static_cast<double>(group->allocations) / static_cast<double>(std::max<std::uint64_t>(allocations, 1))});
     }
 }
 
@@ -75,10 +85,13 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
         const way_result& found = runs.ways[each.way];
         if (!found.failure.empty()) continue;
         advice& of = list.advices[each.advice];
-        of.in_runs = run_saving{.nanoseconds = saved_nanoseconds(runs, each.way, added.library),
+        const double passing = std::max(runs.cpu_ratio(added.library).median - 1, 0.0);
+        const interval saved = saved_by_code(saved_nanoseconds(runs, each.way, added.library), passing,
+                                             each.share_of_allocations, static_cast<double>(list.cpu_nanoseconds));
+        of.in_runs = run_saving{.nanoseconds = saved,
                                 .policy = found.how.group->policy,
                                 .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool),
-                                .share_of_cpu = 1 - runs.cpu_ratio(each.way, added.library).median,
+                                .share_of_cpu = saved.median / static_cast<double>(list.cpu_nanoseconds),
                                 .peak_ratio = runs.peak_ratio(each.way).median};
         decide_by_runs(of, list.cpu_nanoseconds);
     }
@@ -109,6 +122,13 @@ void note_few_rounds(advice_list& list, const contest_result& runs) {
 
 }  // namespace
 
+interval saved_by_code(const interval& by_plan, double passing, double share_of_allocations, double cpu_nanoseconds) {
+    const double spared = share_of_allocations * passing * cpu_nanoseconds;
+    const auto by_code = [&](double nanoseconds, double share) { return (1 + passing) * nanoseconds - share * spared; };
+    return {by_code(by_plan.low, spared_by_plan + doubt_of_spared), by_code(by_plan.median, spared_by_plan),
+            by_code(by_plan.high, spared_by_plan - doubt_of_spared)};
+}
+
 void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths,
                     const advised_run_options& options) {
     const trace_header& header = reader.header();
@@ -128,11 +148,14 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
                                              .input = options.input,
                                              .check = {},
                                              .required = same_result::output_and_status,
+                                             .has_result_options = false,
                                              .drops_losers = true,
                                              .longest_first_run = longest_run(header.duration),
                                              .budget_seconds = options.seconds,
                                              .progress = options.progress});
-    list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise};
+    if (!runs.each_way_ran)
+        throw tool_error{"interrupted before the program had run once in each way: nothing was measured"};
+    list.runs = program_runs{runs.rounds, runs.seconds, runs.is_precise, runs.was_interrupted};
     for (const way_result& each : runs.ways)
         list.runs->ways.push_back({each.how.name, each.in_rounds(&measured_run::cpu)});
     const auto cpu = static_cast<std::uint64_t>(runs.ways[0].of(&measured_run::cpu).median * 1e9);
@@ -141,6 +164,10 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     note_preloads(list, runs, added.library);
     note_advices(list, runs, added);
     note_few_rounds(list, runs);
+    if (runs.left_running != 0) list.notes.push_back(left_running_text(runs.left_running));
+    if (runs.was_interrupted)
+        list.notes.emplace_back(
+            "Interrupted: the figures of runs are those of the rounds before, and nothing was replayed.");
 }
 
 }  // namespace acre::tool

@@ -96,6 +96,14 @@ std::string last_words(const open_file& errors) {
     return line.empty() ? "" : fmt::format("; its last line on standard error: '{}'", printable(line));
 }
 
+/// Why a program cannot be compared with itself.
+tool_error not_the_same_each_time(const contest_options& options, const std::string& difference) {
+    const char* const remedy = options.has_result_options
+                                   ? "--check COMMAND says what it must write, and --unchecked requires nothing"
+                                   : "'acre try' can run it with --check COMMAND, or --unchecked";
+    return tool_error{"the program as it is does not do the same each time: it " + difference + "; " + remedy};
+}
+
 std::string ending_of(const measured_run& run) {
     return run.ending_signal != 0 ? fmt::format("was ended by signal {}", run.ending_signal)
                                   : fmt::format("ended with status {}", run.exit_status);
@@ -116,6 +124,9 @@ public:
     }
 
     same_result compared() const noexcept { return compared_; }
+
+    /// How many processes a run left at most, which were ended.
+    std::uint32_t left_running() const noexcept { return left_running_; }
 
     /// How the program as it is ended first, with what it said of it; empty if it ended well.
     const std::string& failure_as_it_is() const noexcept { return failure_as_it_is_; }
@@ -172,6 +183,7 @@ private:
                                                .max_seconds = max_seconds,
                                                .huge_pages = how.huge_pages});
         check_room();
+        left_running_ = std::max(left_running_, run.left_running);
         return run;
     }
 
@@ -195,13 +207,27 @@ private:
                        : "wrote what the command of --check refuses (it " + ending_of(run) + ")" + last_words(errors_);
         }
         if (run.exit_status != first_.exit_status) {
-            return fmt::format("{}, and as it is the program {}{}", ending_of(run), ending_of(first_),
-                               last_words(errors_));
+            const std::string difference = fmt::format("{}, and as it is the program {}{}", ending_of(run),
+                                                       ending_of(first_), last_words(errors_));
+            if (!how.variables.empty()) require_same_status();
+            return difference;
         }
         if (compared_ == same_result::status || fingerprint_of(output_) == expected_) return {};
         if (!how.variables.empty() && repeats_itself()) return "wrote another output than the program as it is";
         compared_ = same_result::status;  // the program itself does not write the same each time
         return {};
+    }
+
+    /// Throws tool_error if the program as it is ends otherwise than before: then it is not the way that makes it do
+    /// so.
+    void require_same_status() {
+        const int more_runs = first_.wall < 1 ? 5 : 1;  // one that fails every other time may end well in one
+        for (int i = 0; i < more_runs; ++i) {
+            const measured_run again = once(options_.ways[0], 0);
+            if (again.was_interrupted) return;
+            if (again.exit_status == first_.exit_status) continue;
+            throw not_the_same_each_time(options_, ending_of(again) + ", and before it " + ending_of(first_));
+        }
     }
 
     /// Whether the program as it is writes the same output twice.
@@ -229,6 +255,7 @@ private:
     measured_run first_{};
     fingerprint expected_{};
     std::string failure_as_it_is_;
+    std::uint32_t left_running_ = 0;
 };
 
 /// The rounds of one contest.
@@ -254,6 +281,8 @@ public:
         result_.failure_as_it_is = runner_.failure_as_it_is();
         result_.seconds = elapsed();
         result_.compared = runner_.compared();
+        result_.input = options_.input;
+        result_.left_running = runner_.left_running();
         return std::move(result_);
     }
 
@@ -306,6 +335,11 @@ private:
             show_progress();
             run_way(i);
         }
+        for (way_result& each : result_.ways) {
+            if (!each.runs.empty() || !each.failure.empty()) continue;
+            each.failure = "was not run: interrupted";
+            result_.each_way_ran = false;
+        }
     }
 
     void run_way(std::size_t number) {
@@ -314,7 +348,6 @@ private:
         const measured_run run = runner_.run(each.how, failure);
         if (run.was_interrupted) {
             result_.was_interrupted = true;
-            if (each.runs.empty()) each.failure = "was not run: interrupted";
             return;
         }
         each.runs.push_back(run);
@@ -364,8 +397,7 @@ private:
 
     void check_as_it_is() const {
         if (result_.ways[0].failure.empty()) return;
-        throw tool_error{"the program as it is does not do the same each time: it " + result_.ways[0].failure +
-                         "; --check COMMAND says what it must write, and --unchecked requires nothing"};
+        throw not_the_same_each_time(options_, result_.ways[0].failure);
     }
 
     bool is_precise() const {

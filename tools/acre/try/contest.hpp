@@ -1,6 +1,8 @@
 // Runs a program in several ways in turns, as it is and with other mallocs preloaded, and compares what each costs.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +14,7 @@
 
 #include "measured_run.hpp"
 #include "replay/interval.hpp"
+#include "text/text.hpp"
 
 namespace acre::tool {
 
@@ -46,6 +49,12 @@ struct way {
 /// With fewer rounds the intervals hold the truth less often than 95 %.
 inline constexpr std::size_t min_interval_rounds = 6;
 
+/// Of a run that left so many processes.
+inline std::string left_running_text(std::uint32_t processes) {
+    return fmt::format("The program left {} running; what it leaves is ended after each run.",
+                       plural(processes, "process", "processes"));
+}
+
 /// What two runs must have in common to be compared.
 enum class same_result : std::uint8_t {
     output_and_status,  // what it writes to standard output, and the exit status
@@ -69,6 +78,7 @@ struct contest_options {
     std::string input;  // a file for standard input; empty: nothing
     std::string check;  // a shell command that reads the output of a run
     same_result required = same_result::output_and_status;
+    bool has_result_options = true;  // the user can say what a run must leave, by --check and --unchecked
     // No more runs of a way that in three rounds cost a tenth more than what it is compared with, each of its runs than
     // each of the other's, or that by a 95 % interval saves less than 2 %: the others get their time.
     bool drops_losers = false;
@@ -96,7 +106,10 @@ struct contest_result {
     double precision = 0.02;  // that was asked for
     bool is_precise = false;  // the intervals are as narrow as that
     bool was_interrupted = false;
+    bool each_way_ran = true;          // false: interrupted in the first round
     std::string failure_as_it_is{};    // how the program as it is ended, if not with status 0
+    std::string input{};               // the file that each run read
+    std::uint32_t left_running = 0;    // processes, by one run at most
     std::vector<std::string> notes{};  // what to say besides the figures
 
     /// CPU time of a way as a ratio to that of the program as it is, or of another way, without what a round costs all.

@@ -14,8 +14,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -48,6 +50,7 @@ std::vector<char*> argument_list(const std::vector<std::string>& words) {
 /// In the forked child: executes the program, or writes errno to `failure`.
 [[noreturn]] void become_program(const run_request& request, int failure) {
     if (!request.huge_pages) ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // acre may be killed itself
     ::setpgid(0, 0);
     for (const int each : ending_signals) ::signal(each, SIG_DFL);
     ::signal(SIGPIPE, SIG_DFL);
@@ -89,6 +92,34 @@ bool ends_in_time(pid_t process, double max_seconds) {
     return ended;
 }
 
+/// The processes whose parent is this one. A kernel without these files tells none.
+std::set<pid_t> own_children() {
+    std::set<pid_t> children;
+    std::error_code ignored;
+    for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task", ignored}) {
+        std::ifstream list{thread.path() / "children"};
+        for (pid_t each = 0; list >> each;) children.insert(each);
+    }
+    return children;
+}
+
+/// Ends what a run has left in other process groups, as a program that makes itself a daemon: such processes have
+/// become children of this one, and so do theirs. Returns how many there were.
+std::uint32_t end_orphans(const std::set<pid_t>& children_before) {
+    std::uint32_t ended = 0;
+    for (bool found = true; found;) {
+        found = false;
+        for (const pid_t each : own_children()) {
+            if (children_before.contains(each)) continue;
+            found = ::kill(each, SIGKILL) == 0;
+            ++ended;
+            while (::waitpid(each, nullptr, 0) < 0 && errno == EINTR) {
+            }
+        }
+    }
+    return ended;
+}
+
 /// A run, or the errno of why the program could not be started.
 struct run_outcome {
     measured_run run{};
@@ -100,6 +131,8 @@ static_assert(std::is_trivially_copyable_v<run_outcome>);  // it goes through a 
 run_outcome run_here(const run_request& request) {
     int failure[2];
     if (::pipe2(failure, O_CLOEXEC) != 0) return {{}, errno};
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const std::set<pid_t> children_before = own_children();
     const auto start = clock::now();
     const pid_t process = ::fork();
     if (process == 0) become_program(request, failure[1]);
@@ -118,6 +151,7 @@ run_outcome run_here(const run_request& request) {
         }
         run.wall = std::chrono::duration<double>(clock::now() - start).count();
         ::kill(-process, SIGKILL);  // what it has left running
+        run.left_running = end_orphans(children_before);
         run.user = seconds_of(usage.ru_utime);
         run.system = seconds_of(usage.ru_stime);
         run.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;

@@ -34,6 +34,7 @@ struct measured_run {
     int ending_signal = 0;  // 0: it was not ended by one
     bool was_too_slow = false;
     bool was_interrupted = false;
+    std::uint32_t left_running = 0;  // processes that were ended after it
 
     double cpu() const noexcept { return user + system; }
 };
@@ -42,8 +43,8 @@ inline double peak_of(const measured_run& run) noexcept {
     return static_cast<double>(run.peak_bytes);
 }
 
-/// Runs the program in a process group of its own until it ends; what it leaves running there is killed. Throws
-/// tool_error when it cannot be started.
+/// Runs the program in a process group of its own until it ends; what it leaves running is killed, also where acre is.
+/// Throws tool_error when it cannot be started.
 measured_run run_measured(const run_request& request);
 
 /// Linux counts the memory that a process had before it executed a program as the program's. So where this process has

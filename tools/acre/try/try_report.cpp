@@ -75,7 +75,7 @@ std::string quoted_for_shell(const std::string& word) {
     return quoted + "'";
 }
 
-std::string command_for(const way& how, const std::vector<std::string>& command) {
+std::string command_for(const way& how, const std::vector<std::string>& command, const std::string& input) {
     std::string line;
     for (const std::string& each : how.command) line += quoted_for_shell(each) + " ";
     if (!how.command.empty()) line += "-- ";
@@ -83,6 +83,7 @@ std::string command_for(const way& how, const std::vector<std::string>& command)
         for (const auto& [name, value] : how.variables) line += name + "=" + quoted_for_shell(value) + " ";
     }
     for (std::size_t i = 0; i < command.size(); ++i) line += (i == 0 ? "" : " ") + quoted_for_shell(command[i]);
+    if (!input.empty()) line += " < " + quoted_for_shell(input);
     return printable(line);
 }
 
@@ -131,13 +132,14 @@ std::string conclusion(const contest_result& result, const std::vector<std::stri
                                result.ways[best].how.name, 100 * (1 - ratio.median), 100 * (1 - ratio.high),
                                100 * (1 - ratio.low), memory),
                    2) +
-           "    " + command_for(result.ways[best].how, command) + "\n" + not_told_apart(result);
+           "    " + command_for(result.ways[best].how, command, result.input) + "\n" + not_told_apart(result);
 }
 
 std::vector<std::string> notes_of(const contest_result& result) {
     std::vector<std::string> notes = result.notes;
     if (!result.failure_as_it_is.empty())
         notes.push_back(fmt::format("As it is the program {}.", result.failure_as_it_is));
+    if (result.left_running != 0) notes.push_back(left_running_text(result.left_running));
     if (result.was_interrupted) notes.emplace_back("Interrupted: the figures are those of the rounds before.");
     const bool used_all_time = !result.was_interrupted && has_comparison(result);
     if (used_all_time && result.rounds < 3) {

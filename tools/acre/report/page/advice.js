@@ -131,9 +131,11 @@ function advice_intro(advice) {
   const runs = advice.runs ? `The program was run again, ${plural(advice.runs.rounds, 'time', 'times')} in each way: it takes ` +
     `${time_text(advice.cpu_ns)} of CPU time. What was measured so says "in runs". ` : '';
   if (!data.measured) return resource + runs;
-  const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of the CPU time of the run` : '';
-  return `${resource}${runs}In a replay, all allocations and frees take ${time_text(advice.malloc_ns)} with malloc${share}. ` +
-    'Savings were measured on the machine that made this page, by replaying only those allocations, with 95 % confidence.';
+  const share = advice.cpu_ns ? `, ${percent_text(advice.malloc_ns / advice.cpu_ns)} of ${time_text(advice.cpu_ns)} of CPU time without the recording` : '';
+  const scaled = advice.malloc_replayed_share < 1 ? ` (scaled from a sample of ${percent_text(advice.malloc_replayed_share)} of them)` : '';
+  return `${resource}${runs}In a replay, all allocations and frees take ${time_text(advice.malloc_ns)} with malloc${share}${scaled}. ` +
+    `${advice.runs ? 'Other savings' : 'Savings'} were measured on the machine that made this page, by replaying only the allocations of an advice, ` +
+    'with 95 % confidence.';
 }
 
 // The mallocs that can replace the system's without a change to the program.
