@@ -53,6 +53,10 @@ TEST_P(made_types, are_named_where_debug_information_tells) {
     EXPECT_EQ(innermost_function(trace, 3'008), "operator new<game::troll>");
     EXPECT_EQ(innermost_function(trace, 4'008), "operator new<game::large_troll>");
     EXPECT_EQ(innermost_function(trace, 6'240), "operator new<game::wagon<game::orc>>");
+    EXPECT_EQ(innermost_function(trace, 9'000), "operator new<game::goblin>");
+    EXPECT_EQ(innermost_function(trace, 10'000), "main");  // nothing tells
+    EXPECT_EQ(innermost_function(trace, 11'000), "operator new<game::giant>");
+    EXPECT_EQ(innermost_function(trace, 12'008), "operator new<game::stone_troll>");
     EXPECT_EQ(innermost_function(trace, 7'001), "main");
     EXPECT_EQ(innermost_function(trace, 7'002), "main");
 }

@@ -21,6 +21,25 @@ constexpr unsigned char set_argument_opcode = 0xbf;
 constexpr std::uint64_t searched_before = 16;
 constexpr std::uint64_t searched_after = 96;
 
+// Bytes of a move between registers: a prefix with the high bits of their numbers, an opcode, and the low bits.
+constexpr std::uint64_t move_bytes = 3;
+constexpr unsigned char move_opcode = 0x89;
+constexpr unsigned result_register = 0;    // rax
+constexpr unsigned argument_register = 7;  // rdi
+
+struct register_move {
+    unsigned from;
+    unsigned to;
+};
+
+std::optional<register_move> move_at(const unsigned char* code) {
+    const unsigned prefix = code[0];
+    const unsigned numbers = code[2];
+    if ((prefix & 0xfaU) != 0x48 || code[1] != move_opcode || numbers < 0xc0) return std::nullopt;
+    return register_move{.from = (numbers >> 3U & 7U) | (prefix & 4U) << 1U,
+                         .to = (numbers & 7U) | (prefix & 1U) << 3U};
+}
+
 std::int32_t number_at(const unsigned char* bytes) {
     std::int32_t number = 0;
     std::memcpy(&number, bytes, sizeof number);
@@ -98,7 +117,73 @@ bool has_virtual_functions(Dwarf_Die type) {
     return found;
 }
 
-/// A constructor that runs after the call.
+/// The register or the base of the address that an object's address is computed from.
+enum class address_source { unknown, returned_register, elsewhere };
+
+/// Where the address comes from that an expression of the debug information computes.
+address_source source_of(const Dwarf_Op& first) {
+    switch (first.atom) {
+        case DW_OP_reg0:  // rax
+            return address_source::returned_register;
+        // The stack, and variables.
+        case DW_OP_fbreg:
+        case DW_OP_reg7:
+        case DW_OP_breg7:
+        case DW_OP_addr:
+        case DW_OP_addrx:
+        case DW_OP_implicit_pointer:
+        case DW_OP_GNU_implicit_pointer:
+            return address_source::elsewhere;
+        default:
+            return address_source::unknown;
+    }
+}
+
+/// Where `this` of an inlined constructor comes from at its begin.
+address_source this_of_inlined(Dwarf_Die inlined, std::uint64_t begin) {
+    address_source source = address_source::unknown;
+    for_each_child(inlined, [&](Dwarf_Die& child) {
+        Dwarf_Attribute attribute;
+        if (dwarf_tag(&child) != DW_TAG_formal_parameter) return true;
+        if (dwarf_attr_integrate(&child, DW_AT_artificial, &attribute) == nullptr) return true;
+        if (dwarf_attr(&child, DW_AT_location, &attribute) == nullptr) return false;
+        Dwarf_Addr base = 0;
+        Dwarf_Addr from = 0;
+        Dwarf_Addr to = 0;
+        Dwarf_Op* operations = nullptr;
+        std::size_t count = 0;
+        // An empty range counts as well: g++ writes it where the constructor has no instruction of its own.
+        for (std::ptrdiff_t at = 0;
+             (at = dwarf_getlocations(&attribute, at, &base, &from, &to, &operations, &count)) > 0;) {
+            if (count == 0 || begin < from || begin > to) continue;
+            source = source_of(operations[0]);
+            break;
+        }
+        return false;
+    });
+    return source;
+}
+
+/// Where the first argument of a call comes from.
+address_source this_of_call(Dwarf_Die call) {
+    address_source source = address_source::unknown;
+    for_each_child(call, [&](Dwarf_Die& child) {
+        Dwarf_Attribute attribute;
+        Dwarf_Op* operations = nullptr;
+        std::size_t count = 0;
+        const auto has_expression = [&](unsigned name) {
+            return dwarf_attr(&child, name, &attribute) != nullptr &&
+                   dwarf_getlocation(&attribute, &operations, &count) == 0 && count > 0;
+        };
+        if (!has_expression(DW_AT_location) || operations[0].atom != DW_OP_reg5) return true;  // rdi
+        if (has_expression(DW_AT_call_value) || has_expression(DW_AT_GNU_call_site_value))
+            source = source_of(operations[0]);
+        return false;
+    });
+    return source;
+}
+
+/// A constructor of the `new` expression.
 struct construction {
     std::uint64_t address;
     Dwarf_Die type;
@@ -107,28 +192,35 @@ struct construction {
 /// What the function at the call does after it, without the functions that are inlined there.
 class function_search {
 public:
-    function_search(Dwarf_Die scope, const place_in_function& call) : call_{call} { search(scope, 0); }
+    function_search(Dwarf_Die scope, const call_of_new& call) : call_{call} {
+        dwarf_diecu(&scope, &unit_, nullptr, nullptr);
+        search(scope, 0);
+    }
 
     std::optional<Dwarf_Die> made() const {
-        const auto first = std::ranges::min_element(constructions_, {}, &construction::address);
-        if (first != constructions_.end()) return first->type;
-        return pointed_;
+        if (const auto type = first_of(constructions_)) return type;
+        return pointed_ ? pointed_ : first_of(likely_constructions_);
     }
 
 private:
+    static std::optional<Dwarf_Die> first_of(const std::vector<construction>& constructions) {
+        const auto first = std::ranges::min_element(constructions, {}, &construction::address);
+        return first != constructions.end() ? std::optional{first->type} : std::nullopt;
+    }
+
     void search(Dwarf_Die parent, int depth) {
         constexpr int deepest = 64;
         if (depth == deepest) return;
         for_each_child(parent, [&](Dwarf_Die& child) {
             switch (dwarf_tag(&child)) {
                 case DW_TAG_inlined_subroutine:
-                    take(child, DW_AT_abstract_origin, begin_of(child));
+                    take_inlined(child);
                     break;
                 case DW_TAG_call_site:
-                    take(child, DW_AT_call_origin, address_of(child, DW_AT_call_return_pc));
+                    take_call(child, DW_AT_call_origin, address_of(child, DW_AT_call_return_pc));
                     break;
                 case DW_TAG_GNU_call_site:
-                    take(child, DW_AT_abstract_origin, address_of(child, DW_AT_low_pc));
+                    take_call(child, DW_AT_abstract_origin, address_of(child, DW_AT_low_pc));
                     break;
                 case DW_TAG_variable:
                     take_variable(child);
@@ -151,25 +243,66 @@ private:
         return dwarf_ranges(&inlined, 0, &base, &begin, &end) > 0 ? std::optional{begin} : std::nullopt;
     }
 
-    void take(Dwarf_Die call, unsigned origin, std::optional<std::uint64_t> address) {
+    void take_inlined(Dwarf_Die inlined) {
+        const std::optional<std::uint64_t> begin = begin_of(inlined);
+        const auto type = class_constructed(inlined, DW_AT_abstract_origin, begin);
+        if (!type) return;
+        const source_place place{number_of(inlined, DW_AT_call_line).value_or(0),
+                                 number_of(inlined, DW_AT_call_column).value_or(0)};
+        const address_source source = this_of_inlined(inlined, *begin);
+        const bool gets_result = source == address_source::returned_register &&
+                                 !call_.code->may_call(call_.address_in_file, in_file(*begin));
+        take({*begin, *type}, place, source, gets_result);
+    }
+
+    void take_call(Dwarf_Die call, unsigned origin, std::optional<std::uint64_t> return_address) {
+        const auto type = class_constructed(call, origin, return_address);
+        if (!type) return;
+        take({*return_address, *type}, place_of(unit_, *return_address - 1), this_of_call(call),
+             call_.code->passes_result(call_.address_in_file, in_file(*return_address)));
+    }
+
+    /// The class, if it has the size that operator new is asked for.
+    std::optional<Dwarf_Die> class_constructed(Dwarf_Die call, unsigned origin,
+                                               std::optional<std::uint64_t> address) const {
         Dwarf_Attribute attribute;
         Dwarf_Die function;
-        if (!address || *address < call_.return_address) return;
-        if (dwarf_formref_die(dwarf_attr(&call, origin, &attribute), &function) == nullptr) return;
+        if (!address || *address < call_.return_address) return std::nullopt;
+        if (dwarf_formref_die(dwarf_attr(&call, origin, &attribute), &function) == nullptr) return std::nullopt;
         const std::optional<Dwarf_Die> type = constructed_class(function);
-        if (type && has_size(*type, call_.size)) constructions_.push_back({*address, *type});
+        return type && has_size(*type, call_.size) ? type : std::nullopt;
+    }
+
+    void take(const construction& found, const source_place& place, address_source source, bool gets_result) {
+        if (source == address_source::elsewhere) return;
+        if (call_.is_constructed_at(place))
+            constructions_.push_back(found);
+        else if (gets_result && call_.may_be_constructed_at(place))
+            likely_constructions_.push_back(found);
+    }
+
+    std::uint64_t in_file(std::uint64_t address) const {
+        return address - call_.return_address + call_.address_in_file;
     }
 
     void take_variable(Dwarf_Die variable) {
-        if (!call_.size || call_.line == 0 || number_of(variable, DW_AT_decl_line) != call_.line) return;
+        if (!call_.size || call_.place.line == 0 || number_of(variable, DW_AT_decl_line) != call_.place.line) return;
         const std::optional<Dwarf_Die> type = pointed_class(variable);
         if (type && has_size(*type, call_.size) && !has_virtual_functions(*type)) pointed_ = type;
     }
 
-    const place_in_function& call_;
-    std::vector<construction> constructions_;
+    const call_of_new& call_;
+    Dwarf_Die unit_{};
+    std::vector<construction> constructions_;         // at the place of the expression
+    std::vector<construction> likely_constructions_;  // in its line, with the address that operator new returns
     std::optional<Dwarf_Die> pointed_;
 };
+
+bool is_by_clang(Dwarf_Die unit) {
+    Dwarf_Attribute attribute;
+    const char* producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attribute));
+    return producer != nullptr && std::string_view{producer}.find("clang") != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -255,13 +388,33 @@ std::optional<std::uint64_t> call_code::first_argument(std::uint64_t return_addr
     return std::nullopt;
 }
 
-std::vector<std::uint64_t> call_code::next_targets(std::uint64_t return_address) const {
-    std::vector<std::uint64_t> targets;
+std::vector<call_code::direct_call> call_code::next_calls(std::uint64_t return_address) const {
+    std::vector<direct_call> calls;
     const unsigned char* code = at(return_address, 0, searched_after);
     for (std::uint64_t i = 0; code != nullptr && i + call_bytes <= searched_after; ++i) {
-        if (code[i] == call_opcode) targets.push_back(target_of(return_address + i + call_bytes, code + i));
+        const std::uint64_t end = return_address + i + call_bytes;
+        if (code[i] == call_opcode) calls.push_back({target_of(end, code + i), end});
     }
-    return targets;
+    return calls;
+}
+
+bool call_code::may_call(std::uint64_t begin, std::uint64_t end) const {
+    const unsigned char* code = end >= begin ? at(begin, 0, end - begin) : nullptr;
+    return code == nullptr || std::find(code, code + (end - begin), call_opcode) != code + (end - begin);
+}
+
+bool call_code::passes_result(std::uint64_t return_address, std::uint64_t later_return_address) const {
+    const std::uint64_t call = later_return_address - call_bytes;
+    if (call < return_address + move_bytes) return false;
+    const unsigned char* after = at(return_address, 0, move_bytes);
+    const unsigned char* before = at(call, move_bytes, 0);
+    if (after == nullptr || before == nullptr) return false;
+    const std::optional<register_move> kept = move_at(after);
+    const std::optional<register_move> passed = move_at(before - move_bytes);
+    if (!kept || kept->from != result_register || !passed || passed->to != argument_register) return false;
+    if (kept->to == passed->from) return !may_call(return_address, call);
+    // The result's own register soon holds something else.
+    return passed->from == result_register && call - return_address <= 2 * move_bytes;
 }
 
 const char* call_code::imported(std::uint64_t target) const {
@@ -303,7 +456,43 @@ bool has_size(Dwarf_Die type, const std::optional<std::uint64_t>& size) {
     return known && (!size || *known == *size);
 }
 
-std::optional<Dwarf_Die> made_class(Dwarf_Die scope, const place_in_function& call) {
+source_place place_of(Dwarf_Die unit, std::uint64_t address) {
+    Dwarf_Line* line = dwarf_getsrc_die(&unit, address);
+    int number = 0;
+    int column = 0;
+    if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return {};
+    if (dwarf_linecol(line, &column) != 0 || column < 0) column = 0;
+    return {static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(column)};
+}
+
+call_of_new::call_of_new(Dwarf_Die scope, const call_code& in, std::uint64_t returns_to,
+                         std::uint64_t returns_to_in_file)
+    : code{&in},
+      return_address{returns_to},
+      address_in_file{returns_to_in_file},
+      size{in.first_argument(returns_to_in_file)} {
+    Dwarf_Die unit{};
+    dwarf_diecu(&scope, &unit, nullptr, nullptr);
+    is_clang = is_by_clang(unit);
+    place = place_of(unit, return_address - 1);
+}
+
+bool call_of_new::is_constructed_at(const source_place& constructor) const {
+    if (place.column == 0 || constructor.line != place.line) return false;
+    if (constructor.column == place.column) return true;  // clang: in a macro
+    constexpr std::array<std::string_view, 4> before_type{"new ", "::new ", "new const ", "new (std::nothrow) "};
+    return is_clang && std::ranges::any_of(before_type, [&](std::string_view each) {
+               return constructor.column == place.column + each.size();
+           });
+}
+
+bool call_of_new::may_be_constructed_at(const source_place& constructor) const {
+    // clang gives no column to a call that it made of two.
+    const bool is_merged = is_clang && place.column == 0;
+    return !is_merged && place.line != 0 && constructor.line == place.line;
+}
+
+std::optional<Dwarf_Die> made_class(Dwarf_Die scope, const call_of_new& call) {
     if (const auto made = function_search{scope, call}.made()) return made;
     const std::optional<Dwarf_Die> returned = pointed_class(scope);
     const bool fits = call.size && returned && has_size(*returned, call.size) && !has_virtual_functions(*returned);

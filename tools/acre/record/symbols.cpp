@@ -333,6 +333,7 @@ struct symbol_source::state {
     const char* symbol_at(std::uint64_t address);
     bool calls_operator_new(std::uint64_t return_address);
     std::optional<Dwarf_Die> function_at(std::uint64_t address, Dwarf_Die* unit = nullptr);
+    std::optional<Dwarf_Die> class_of_next_constructor(Dwarf_Die scope, const call_of_new& call);
     void add_made_type(std::uint64_t address, Dwarf_Die scope, std::vector<source_location>& into);
 };
 
@@ -419,22 +420,33 @@ bool symbol_source::state::calls_operator_new(std::uint64_t return_address) {
     return is_operator_new(code.imported(*target)) || is_operator_new(symbol_at(*target + shift));
 }
 
-/// Puts "operator new<T>" in front where a `new` expression makes a T at the address.
-void symbol_source::state::add_made_type(std::uint64_t address, Dwarf_Die scope, std::vector<source_location>& into) {
-    const std::uint64_t return_address = address - shift + 1;
-    if (passes_memory_on(into.front().function) || !calls_operator_new(return_address)) return;
-    const place_in_function call{address - debug_shift + 1, into.front().line, code.first_argument(return_address)};
-    std::optional<Dwarf_Die> type = made_class(scope, call);
-    // Code that is not optimised has no entries for its calls.
-    for (const std::uint64_t target : type ? std::vector<std::uint64_t>{} : code.next_targets(return_address)) {
+/// The class of the constructor of the `new` expression, by the code: code that is not optimised has no entries for its
+/// calls.
+std::optional<Dwarf_Die> symbol_source::state::class_of_next_constructor(Dwarf_Die scope, const call_of_new& call) {
+    if (!call.size) return std::nullopt;
+    Dwarf_Die unit;
+    if (dwarf_diecu(&scope, &unit, nullptr, nullptr) == nullptr) return std::nullopt;
+    for (const auto& [target, return_address] : code.next_calls(call.address_in_file)) {
         const std::optional<Dwarf_Die> function = function_at(target + shift);
         Dwarf_Addr begin = 0;
         if (!function || dwarf_entrypc(const_cast<Dwarf_Die*>(&*function), &begin) != 0) continue;
         if (begin != target + shift - debug_shift) continue;
-        type = constructed_class(*function);
-        if (type && call.size && has_size(*type, call.size)) break;
-        type.reset();
+        const std::optional<Dwarf_Die> type = constructed_class(*function);
+        if (!type || !has_size(*type, call.size)) continue;
+        const source_place place = place_of(unit, return_address + shift - debug_shift - 1);
+        const bool gets_result = code.passes_result(call.address_in_file, return_address);
+        if (call.is_constructed_at(place) || (gets_result && call.may_be_constructed_at(place))) return type;
     }
+    return std::nullopt;
+}
+
+/// Puts "operator new<T>" in front where a `new` expression makes a T at the address.
+void symbol_source::state::add_made_type(std::uint64_t address, Dwarf_Die scope, std::vector<source_location>& into) {
+    const std::uint64_t return_address = address - shift + 1;
+    if (passes_memory_on(into.front().function) || !calls_operator_new(return_address)) return;
+    const call_of_new call{scope, code, address - debug_shift + 1, return_address};
+    std::optional<Dwarf_Die> type = made_class(scope, call);
+    if (!type) type = class_of_next_constructor(scope, call);
     if (!type) return;
     const source_location here = into.front();
     into.insert(into.begin(), {"operator new<" + names.of_type(*type) + ">", here.file, here.line});
