@@ -5,6 +5,7 @@
 #include <acre/heaps/detail/heap_range.hpp>
 #include <acre/memory/detail/pages.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -136,6 +138,52 @@ TEST(heap_range, free_neighbours_merge) {
     for (const std::size_t which : {2U, 0U, 0U}) model.give(which);
     model.take(30, 1);
     EXPECT_EQ(model.runs.begin()->first, first);
+}
+
+// A range that keeps only what a peak allows, and a block of 64 MiB in runs of 1 MiB that was freed.
+class range_after_a_peak {
+public:
+    static constexpr std::size_t period = 10;  // milliseconds
+    static constexpr std::size_t run = 1_MiB / unit;
+
+    range_after_a_peak() {
+        model.tested.set_allowance(0, period);
+        for (int each = 0; each < 64; ++each) take(run);
+        while (!taken.empty()) give();
+    }
+    void take(std::size_t count) {
+        bool is_zero = false;
+        taken.push_back(model.tested.take(count, 1, is_zero));
+        ASSERT_NE(taken.back(), 0u);
+    }
+    void give() {
+        model.tested.give(taken.back(), model.tested.record(taken.back()).length);
+        taken.pop_back();
+    }
+    static void wait_for_periods() { std::this_thread::sleep_for(std::chrono::milliseconds{10 * period}); }
+
+    modelled_range model;
+    std::vector<unit_number> taken;
+};
+
+// Two periods and more after a peak the first free gives its memory back.
+TEST(heap_range, a_peak_of_long_ago_is_forgotten_at_the_first_look) {
+    range_after_a_peak subject;
+    subject.wait_for_periods();
+    subject.take(1);
+    subject.give();
+    EXPECT_LE(subject.model.tested.bytes_free_with_data(), 4 * unit + parts_of_pages());
+}
+
+// However long nobody looked: what was in use just before a free stays.
+TEST(heap_range, a_peak_of_just_now_counts_though_the_last_look_is_long_ago) {
+    range_after_a_peak subject;
+    for (int each = 0; each < 2; ++each) {
+        subject.wait_for_periods();
+        subject.take(64 * subject.run);
+        subject.give();
+        EXPECT_GE(subject.model.tested.bytes_free_with_data(), 64_MiB);
+    }
 }
 
 TEST(heap_range, a_long_run_begins_at_a_huge_page_and_is_used_again) {

@@ -261,16 +261,15 @@ public:
     }
 
     // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
-    // runs may hold data up to the highest use of the last two periods, and a quarter of it: what is in use may lie
-    // less densely later.
+    // runs may hold data up to the highest use of the last one to two periods, and a quarter of it: what is in use may
+    // lie less densely later. Before the free at hand no more became free since the last look than the heap keeps
+    // anyway. So the peak since then counts as one of now, however long ago that look was.
     [[gnu::noinline]] void look_at_peak() noexcept {
         const std::uint64_t now = pages::milliseconds();
-        if (now - period_start_ >= period_) {
-            peak_before_ = peak_;
-            peak_ = units_in_use_;
-            period_start_ = now;
-        }
-        const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_, peak_before_);
+        begin_period(now);
+        peak_now_ = detail::max(peak_now_, peak_);
+        peak_ = units_in_use_;
+        const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_now_, peak_before_);
         const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
         if (units_with_data_ > detail::max(kept_units_, allowed)) {
             give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
@@ -557,6 +556,16 @@ private:
         set_run(first, run.length, kind::free, rest);
     }
 
+    // Nothing if the period has not ended. After two periods both peaks are too old.
+    void begin_period(std::uint64_t now) noexcept {
+        const std::uint64_t passed = now - period_start_;
+        if (passed < period_) return;
+        const bool is_next = passed - period_ < period_;
+        peak_before_ = is_next ? peak_now_ : 0;
+        peak_now_ = 0;
+        period_start_ = is_next ? period_start_ + period_ : now;
+    }
+
     void keep_to_allowance() noexcept {
         if (units_with_data_ > kept_units_) [[unlikely]]
             look_at_peak();
@@ -579,8 +588,9 @@ private:
     std::size_t kept_units_ = 0;
     std::uint64_t period_ = 0;  // milliseconds
     std::uint64_t period_start_ = 0;
-    std::size_t peak_ = 0;                      // the most units in use in this period
-    std::size_t peak_before_ = 0;               // and in the one before
+    std::size_t peak_ = 0;                      // the most units in use since the last look
+    std::size_t peak_now_ = 0;                  // and at the looks of this period
+    std::size_t peak_before_ = 0;               // and of the one before
     std::atomic<std::uint64_t> look_again_{0};  // when the peak is to be looked at without a free run; 0: never
     growing record_table_;
     growing slab_table_;
