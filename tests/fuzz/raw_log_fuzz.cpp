@@ -33,7 +33,7 @@ std::string head_of(acre_test::choices& choose) {
     put(head, offsetof(raw::file_head, version), raw::file_version);
     put(head, offsetof(raw::file_head, flags), choose() % 16);
     put(head, offsetof(raw::file_head, start), raw::clock_pair{choose(), choose()});
-    put(head, offsetof(raw::file_head, stopped), choose() % 8);
+    put(head, offsetof(raw::file_head, stopped), choose() % 12);
     put(head, offsetof(raw::file_head, stacks), choose() % 4);
     put(head, offsetof(raw::file_head, sampling_period), choose() % 4);
     put(head, offsetof(raw::file_head, own_ticks), std::uint64_t{choose()} << 32);

@@ -194,7 +194,7 @@ case("limit-of-acre-children", "@ starts forks", "--limit 300K --children", says
 
 # Disks. The trace is made elsewhere where the full disk has no room for it.
 rescue = "; S=$?; [ $RECORDED = 0 ] || cp d/t.acre $TRACES 2>/dev/null || acre finish -q d/*.raw-* -o $TRACES/t.acre; exit $S"
-full = "full disk|free space|no space|disk is full|size limit was reached"
+full = "disk of .* was full|half of the free space on the disk|no space left"
 cut = "cut off|was killed|what the program did after that is missing|cannot write|no space left"
 case("full-tmpfs", "mkdir d; mount -t tmpfs -o size=1m none d; @ churn 400000" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="mounts", leaves="raw")
 case("full-tmpfs-later", "mkdir d; mount -t tmpfs -o size=8m none d; @ harms fills d" + rescue, "-o d/t.acre", same="stdout", may_say=cut, events=200, says=full, needs="mounts", leaves="raw")

@@ -160,6 +160,7 @@ TEST_F(life, ends_at_the_size_limit_and_the_program_goes_on) {
     const loaded_trace trace{result.traces.at(0)};
     EXPECT_EQ(result.exit_status, 7);
     EXPECT_TRUE(trace.has_note("size limit"));
+    EXPECT_TRUE(trace.has_note("give it a larger --limit"));
     EXPECT_GT(trace.events.size(), 0u);
     EXPECT_LT(trace.events.size(), 400'000u / 24);
 }
@@ -235,9 +236,26 @@ TEST_F(life, on_a_full_disk_is_reported) {
     if (!disk.made()) GTEST_SKIP() << "a small disk can be had by root only";
     record_options options = options_for({ENDINGS, "return"});
     options.output = folder / "out.acre";
-    EXPECT_NE(refusal(options).find("full disk"), std::string::npos) << refusal(options);
+    const std::string full = "the disk of '" + folder.string() + "' was full";
+    EXPECT_NE(refusal(options).find(full), std::string::npos) << refusal(options);
     std::ofstream{folder / "filler"} << std::string(70'000, 'x');
-    EXPECT_NE(refusal(options).find("full disk"), std::string::npos) << refusal(options);
+    EXPECT_NE(refusal(options).find(full), std::string::npos) << refusal(options);
+}
+
+// Without --limit a recording stops at half of what is free: that is the disk's limit, not one of the user's.
+TEST_F(life, on_a_disk_with_little_room_names_the_disk) {
+    const std::filesystem::path folder = directory_.path() / "disk";
+    const small_disk disk{folder, "size=300k"};
+    if (!disk.made()) GTEST_SKIP() << "a small disk can be had by root only";
+    record_options options = options_for({ENDINGS, "threads"});
+    options.output = folder / "out.acre";
+    const record_result result = record(options);
+    EXPECT_EQ(result.exit_status, 7);
+    const loaded_trace trace{result.traces.at(0)};
+    EXPECT_GT(trace.events.size(), 0u);
+    EXPECT_TRUE(trace.has_note("the disk of '" + folder.string() + "' was used up")) << trace.header.notes.back();
+    EXPECT_TRUE(trace.has_note("name another disk with -o"));
+    EXPECT_FALSE(trace.has_note("size limit"));
 }
 
 TEST_F(life, ended_by_a_signal_says_so) {

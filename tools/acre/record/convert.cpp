@@ -140,9 +140,9 @@ void add_notes_of_log(const raw_reader& log, const raw_events& events, std::vect
     if (log.has_flag(raw::flag_forked)) {
         notes.emplace_back("This process was forked from another; its frees of inherited objects count as unmatched.");
     }
-    if (const stop_cause cause = cause_of(log.stopped()); !cause.what.empty()) {
+    if (const stop_cause cause = cause_of(log.stopped(), log.folder()); !cause.what.empty()) {
         notes.push_back(std::string{trace_header::stopped_note} + cause.what +
-                        "; what the program did after that is missing.");
+                        "; what the program did after that is missing (" + cause.remedy + ").");
     }
     if (!log.is_whole()) {
         notes.push_back("This process was killed or still runs, so up to " + std::to_string(raw::rows_in_chunk) +
@@ -242,15 +242,18 @@ raw::clock_pair read_clocks() {
             static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)};
 }
 
-stop_cause cause_of(raw::stop_reason reason) {
+stop_cause cause_of(raw::stop_reason reason, const std::filesystem::path& folder) {
     switch (reason) {
         case raw::stop_reason::none:
             return {};
         case raw::stop_reason::limit_reached:
             return {"its size limit was reached", "give it a larger --limit"};
         case raw::stop_reason::disk_full:
-            return {"its file could not be written, for example on a full disk",
+            return {"the disk of '" + folder.string() + "' was full or could not be written",
                     "free space there, or name another disk with -o"};
+        case raw::stop_reason::disk_share_used:
+            return {"half of the free space on the disk of '" + folder.string() + "' was used up",
+                    "free space there, name another disk with -o, or allow more with --limit"};
         case raw::stop_reason::file_size_limit:
             return {"the system's file size limit was reached", "raise it with 'ulimit -f unlimited'"};
         case raw::stop_reason::log_lost:

@@ -20,13 +20,13 @@ struct conversion {
     std::vector<std::string> notes;     // those of the header and those about the log
 };
 
-/// Why a recording stopped, as the rest of "it stopped when ...", and what to do about it. Both are empty if it did not
-/// stop.
+/// Why a recording in `folder` stopped, as the rest of "it stopped when ...", and what to do about it. Both are empty
+/// if it did not stop.
 struct stop_cause {
     std::string what;
     std::string remedy;
 };
-stop_cause cause_of(raw::stop_reason reason);
+stop_cause cause_of(raw::stop_reason reason, const std::filesystem::path& folder);
 
 /// The clocks now. A moment later than every row of a log is needed to convert the log's ticks to nanoseconds.
 raw::clock_pair read_clocks();

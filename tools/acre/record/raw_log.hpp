@@ -34,6 +34,7 @@ enum class stop_reason : std::uint32_t {
     file_size_limit,
     restricted,  // the program restricted its system calls
     no_descriptor,
+    disk_share_used,  // the limit is a share of what was free on the disk
     end
 };
 
@@ -199,6 +200,7 @@ inline constexpr char option_children = 'c';
 inline constexpr char option_no_free_stacks = 'a';
 inline constexpr char option_paused = 'p';
 inline constexpr char option_limit = 'l';          // followed by decimal bytes
+inline constexpr char option_disk_share = 'd';     // the limit is a share of what was free on the disk
 inline constexpr char option_stacks = 's';         // followed by the number of a stack_method
 inline constexpr char option_sampling = 'n';       // followed by the period
 inline constexpr char option_toggle_signal = 't';  // followed by the number of the signal

@@ -85,7 +85,12 @@ void mapped_file::let_go(std::span<const std::byte> part) const noexcept {
     if (!part.empty()) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
-raw_reader::raw_reader(const std::filesystem::path& path) : file_{path}, name_{path.filename().string()} {
+std::filesystem::path folder_of_recording(const std::filesystem::path& raw_directory) {
+    return std::filesystem::absolute(raw_directory / "..").lexically_normal().parent_path();
+}
+
+raw_reader::raw_reader(const std::filesystem::path& path)
+    : file_{path}, name_{path.filename().string()}, folder_{folder_of_recording(path.parent_path())} {
     read_head(path);
     read_chunks();
     order_nodes();

@@ -37,6 +37,9 @@ struct raw_module {
     raw::file_identity file{};
 };
 
+/// Where a raw directory lies.
+std::filesystem::path folder_of_recording(const std::filesystem::path& raw_directory);
+
 class raw_reader {
 public:
     /// Throws tool_error if the file is not a raw log.
@@ -44,6 +47,8 @@ public:
 
     /// The file's name, without its folder.
     const std::string& name() const noexcept { return name_; }
+    /// The folder in which the recording was made: that of the raw directory.
+    const std::filesystem::path& folder() const noexcept { return folder_; }
 
     bool has_flag(std::uint32_t flag) const noexcept { return (flags_ & flag) != 0; }
     const raw::process_identity& process() const noexcept { return process_; }
@@ -114,6 +119,7 @@ private:
 
     mapped_file file_;
     std::string name_;
+    std::filesystem::path folder_;
     std::uint32_t flags_ = 0;
     raw::process_identity process_{};
     bool waiting_written_ = false;

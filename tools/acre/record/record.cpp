@@ -211,7 +211,7 @@ private:
     void add_empty_logs() {
         std::map<std::string, std::size_t> processes;
         for (const auto& [process, logs] : logs_) {
-            const stop_cause cause = cause_of(logs.back()->stopped());
+            const stop_cause cause = cause_of(logs.back()->stopped(), logs.back()->folder());
             if (process != started_ && last_with_rows(logs) == nullptr && !cause.what.empty()) ++processes[cause.what];
         }
         for (const auto& [why, count] : processes) {
@@ -317,7 +317,7 @@ std::string what_prevented(const ended_recording& ended, const directory_convers
     if (conversion.lacks_rows())
         return ", but it was killed before it wrote what it had recorded, and acre could not read its memory";
     if (obstacle != raw::stop_reason::none) {
-        const stop_cause cause = cause_of(obstacle);
+        const stop_cause cause = cause_of(obstacle, folder_of_recording(ended.directory));
         return ", but before its first allocation the recording stopped when " + cause.what + ": " + cause.remedy;
     }
     if (const int error = error_of_start(ended); error != 0)
@@ -378,24 +378,25 @@ record_result convert_recording(const record_options& options, const ended_recor
     return conversion.convert_all(header, finished.end, finished.converted.get());
 }
 
-/// The bound of the logs on the disk of `directory`; 0: none.
-std::uint64_t log_limit(const record_options& options, const fs::path& directory) {
-    if (options.max_bytes) return *options.max_bytes;
+/// Bounds the logs by what is free on the disk of `directory`, unless the user gave a limit.
+record_options bounded(record_options options, const fs::path& directory) {
+    if (options.max_bytes) return options;
     std::error_code error;
     const fs::space_info space = fs::space(directory, error);
-    if (error) return default_max_bytes;
-    return std::clamp<std::uint64_t>(space.available / 2, min_max_bytes, default_max_bytes);
+    const std::uint64_t room = error ? default_max_bytes : space.available / 2;
+    options.max_is_disk_share = room < default_max_bytes;
+    options.max_bytes = std::clamp(room, min_max_bytes, default_max_bytes);
+    return options;
 }
 
 /// Runs the program to its end and completes the raw logs.
 ended_recording run_to_the_end(const record_options& options, const recordable_program& program,
                                const fs::path& recorder, const fs::path& directory) {
-    record_options bounded = options;
-    bounded.max_bytes = log_limit(options, directory);
-    recording_memory memory{*bounded.max_bytes};
+    const record_options limited = bounded(options, directory);
+    recording_memory memory{*limited.max_bytes};
     ended_recording ended;
     ended.directory = directory;
-    ended.program = run_recorded(bounded, program, recorder, directory, memory);
+    ended.program = run_recorded(limited, program, recorder, directory, memory);
     memory.end();
     ended.lost_logs = memory.write_waiting(directory);
     ended.reports = memory.reports(directory);

@@ -28,6 +28,7 @@ struct record_options {
     int toggle_signal = 0;                   // pauses and resumes when sent to the program or to this process; 0: none
     std::uint32_t sampling_period = 1;       // n: one allocation in n is recorded, on average
     std::optional<std::uint64_t> max_bytes;  // of all raw logs together; 0: no limit; nothing: see default_max_bytes
+    bool max_is_disk_share = false;          // max_bytes is what the disk has room for, not the user's
     std::filesystem::path recorder;          // libacre-record.so; empty: the one installed beside this command
     std::function<void(double)> progress;    // called with the progress of the conversion, from 0 to 1
 };

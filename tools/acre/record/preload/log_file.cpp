@@ -154,7 +154,7 @@ bool log_file::begin(const description& what) {
     return true;
 }
 
-bool log_file::open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what,
+bool log_file::open(const char* directory, const shared_memory& memory, size_limit limit, const description& what,
                     bool stays_open) {
     const measured_work work{*this};
     memory_ = &memory;
@@ -201,14 +201,14 @@ std::uint64_t log_file::reserve(std::size_t bytes, std::size_t alignment) {
     do {
         if (stopped()) return no_place;
         begin = round_up(end, alignment);
-        if (limit_ != 0 && begin + bytes > limit_) {
-            stop(raw::stop_reason::limit_reached);
+        if (limit_.bytes != 0 && begin + bytes > limit_.bytes) {
+            stop(limit_.reason);
             return no_place;
         }
     } while (!head_->end_of_file.compare_exchange_weak(end, begin + round_up(bytes, raw::chunk_alignment),
                                                        std::memory_order_relaxed));
     if (memory_->count_log_bytes(bytes)) return begin;
-    stop(raw::stop_reason::limit_reached);
+    stop(limit_.reason);
     return no_place;
 }
 

@@ -12,6 +12,12 @@ raw::clock_pair read_clocks();
 /// File size limit of the process; writing beyond it would kill the program with SIGXFSZ.
 std::uint64_t file_size_limit();
 
+/// Of a log, and why recording stops there.
+struct size_limit {
+    std::uint64_t bytes;  // 0: none
+    raw::stop_reason reason;
+};
+
 /// Zeroed memory is a log that is not open. Any thread may call any function; each chunk has one writer.
 class log_file {
 public:
@@ -25,9 +31,9 @@ public:
         std::uint32_t sampling_period;
     };
 
-    /// Creates a new file in `directory`. `limit`: of this log, for a process without the shared memory; 0: none.
-    /// `stays_open`: as after pin().
-    bool open(const char* directory, const shared_memory& memory, std::uint64_t limit, const description& what,
+    /// Creates a new file in `directory`. `limit`: of this log, for a process without the shared memory. `stays_open`:
+    /// as after pin().
+    bool open(const char* directory, const shared_memory& memory, size_limit limit, const description& what,
               bool stays_open);
 
     /// errno of a failed open(); 0 if no system call failed.
@@ -102,7 +108,7 @@ private:
     raw::region_head* regions_[max_regions];
     std::size_t region_count_;
     spin_lock taking_block_;
-    std::uint64_t limit_;  // bytes; 0: none
+    size_limit limit_;
     std::uint64_t device_;
     std::uint64_t inode_;
     std::atomic<std::uint32_t> waiting_;  // chunks

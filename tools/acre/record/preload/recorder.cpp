@@ -26,7 +26,7 @@ struct configuration {
     raw::stack_method stacks;
     std::uint32_t sampling_period;
     int toggle_signal;
-    std::uint64_t limit;
+    size_limit limit;
     raw::process_identity started;   // the process that `acre record` started
     std::uint32_t recorded_process;  // the process that last recorded with this memory
     char directory[4096 - 64];
@@ -51,12 +51,14 @@ const char* variable(const char* name) {
 void read_options(const char* options) {
     config.stacks_at_free = true;
     config.sampling_period = 1;
+    config.limit.reason = raw::stop_reason::limit_reached;
     while (*options != 0) {
         const char letter = *options++;
         if (letter == raw::option_children) config.children = true;
         if (letter == raw::option_no_free_stacks) config.stacks_at_free = false;
         if (letter == raw::option_paused) config.paused = true;
-        if (letter == raw::option_limit) config.limit = parse_number(options);
+        if (letter == raw::option_limit) config.limit.bytes = parse_number(options);
+        if (letter == raw::option_disk_share) config.limit.reason = raw::stop_reason::disk_share_used;
         if (letter == raw::option_stacks) config.stacks = static_cast<raw::stack_method>(parse_number(options));
         if (letter == raw::option_sampling) config.sampling_period = static_cast<std::uint32_t>(parse_number(options));
         if (letter == raw::option_toggle_signal) config.toggle_signal = static_cast<int>(parse_number(options));
