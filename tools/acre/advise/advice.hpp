@@ -148,12 +148,21 @@ struct advice {
     measured_saving saving;
     std::optional<run_saving> in_runs;
 
-    /// What to expect: of runs where there were any, else of a replay.
-    interval expected_nanoseconds() const noexcept { return in_runs ? in_runs->nanoseconds : saving.expected(); }
+    /// Whether runs say what it saves. A plan cannot reset an arena, and counts the objects of its blocks instead:
+    /// where that saves less than the arena in a replay, it says little of the arena.
+    bool is_known_by_runs() const noexcept {
+        if (!in_runs || in_runs->is_what_is_advised || !saving.done) return in_runs.has_value();
+        return in_runs->nanoseconds.median >= saving.nanoseconds.median;
+    }
 
-    /// The measured median: of runs where there were any, else of a replay on a clean heap.
+    /// What to expect: of runs where they say it, else of a replay.
+    interval expected_nanoseconds() const noexcept {
+        return is_known_by_runs() ? in_runs->nanoseconds : saving.expected();
+    }
+
+    /// The measured median: of runs where they say it, else of a replay on a clean heap.
     double median_nanoseconds() const noexcept {
-        return in_runs ? in_runs->nanoseconds.median : saving.nanoseconds.median;
+        return is_known_by_runs() ? in_runs->nanoseconds.median : saving.nanoseconds.median;
     }
 };
 

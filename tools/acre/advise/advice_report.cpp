@@ -114,9 +114,11 @@ nlohmann::json preloads_json(const advice_list& list) {
     return preloads;
 }
 
-nlohmann::json in_runs_json(const std::optional<run_saving>& saving) {
+nlohmann::json in_runs_json(const advice& each) {
+    const std::optional<run_saving>& saving = each.in_runs;
     if (!saving) return nullptr;
     return {{"nanoseconds", interval_json(saving->nanoseconds)},
+            {"decides", each.is_known_by_runs()},
             {"policy", saving->policy},
             {"share_of_cpu", saving->share_of_cpu},
             {"peak_ratio", saving->peak_ratio}};
@@ -248,7 +250,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"options", options_json(each)},
             {"code", each.decision == verdict::leave ? "" : code_of(each, paths)},
             {"saving", saving_json(each.saving)},
-            {"in_runs", in_runs_json(each.in_runs)},
+            {"in_runs", in_runs_json(each)},
             {"evidence", evidence_json(each, paths)},
             {"sites", sites_json(each.sites, paths)},
             {"blockers", sites_json(each.blockers, paths)},

@@ -71,10 +71,13 @@ std::string cost_of(const advice& each, const call_paths& paths) {
     std::string text = plural(each.sites.size(), "site", "sites");
     if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
     text += " to change";
-    if (each.in_runs) return text + fmt::format("; {:.2f} times the memory at the peak", each.in_runs->peak_ratio);
+    if (each.is_known_by_runs())
+        return text + fmt::format("; {:.2f} times the memory at the peak", each.in_runs->peak_ratio);
     if (!each.saving.done) return text;
-    return text + fmt::format("; {} at the peak instead of {}", bytes_text(each.saving.candidate_peak_bytes),
-                              bytes_text(each.saving.system_peak_bytes));
+    const std::string candidate = bytes_text(each.saving.candidate_peak_bytes);
+    const std::string system = bytes_text(each.saving.system_peak_bytes);
+    if (candidate == system) return text + "; as much memory at the peak";
+    return text + fmt::format("; {} at the peak instead of {}", candidate, system);
 }
 
 first_step step_of(const advice_list& list, std::size_t number, const call_paths& paths) {
@@ -82,10 +85,11 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
     return {.advice = number,
             .what = title_of(each.candidate, each, paths),
             .nanoseconds = each.expected_nanoseconds(),
-            .is_open = !each.in_runs && each.saving.is_open(),
+            .is_open = !each.is_known_by_runs() && each.saving.is_open(),
             .share = share_of(each.median_nanoseconds(), list),
             .cost = cost_of(each, paths),
-            .is_certain = !each.in_runs || has_enough_rounds(list)};
+            .is_certain = !each.is_known_by_runs() || has_enough_rounds(list),
+            .is_of_replay = !each.is_known_by_runs()};
 }
 
 std::optional<first_step> best_advice(const advice_list& list, const call_paths& paths) {
@@ -93,7 +97,7 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (each.decision == verdict::leave || !(each.saving.done || each.in_runs)) continue;
-        if (each.in_runs && each.in_runs->nanoseconds.low <= 0) continue;  // runs do not exclude a loss
+        if (each.is_known_by_runs() && each.in_runs->nanoseconds.low <= 0) continue;  // runs do not exclude a loss
         if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
         best = step_of(list, i, paths);
     }
@@ -148,8 +152,9 @@ std::string share_text(const first_step& step) {
 std::string step_text(const first_step& step, bool of_runs) {
     const interval& saved = step.nanoseconds;
     if (step.advice) {
-        return fmt::format("number {}, {}: saves {}{}; {}.", *step.advice + 1, step.what,
-                           saved_text(saved, step.is_open), share_text(step), step.cost);
+        return fmt::format("number {}, {}: saves {}{}{}; {}.", *step.advice + 1, step.what,
+                           saved_text(saved, step.is_open), share_text(step),
+                           of_runs && step.is_of_replay ? " in a replay" : "", step.cost);
     }
     return fmt::format("{}: saves {}{} in {}; {}.", preload_text(step.what), time_text(saved.median), share_text(step),
                        of_runs ? "runs of the program" : "a replay", step.cost);

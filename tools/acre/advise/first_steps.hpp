@@ -21,6 +21,7 @@ struct first_step {
     std::optional<double> share{};      // the median, of the CPU time
     std::string cost{};                 // in code and memory
     bool is_certain = true;             // the measurement excludes that it saves nothing
+    bool is_of_replay = false;          // of an advice: what it saves is what a replay says
 };
 
 /// The steps, the one to begin with first: the malloc that saves most, and the advice that does. Without any that is

@@ -302,6 +302,11 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
 std::string saving_of(const advice& each) {
     if (!each.in_runs) return replayed_text(each);
     const std::string replayed = replayed_text(each);
+    if (!each.is_known_by_runs()) {
+        return replayed +
+               " in a replay. A plan that counts the objects of each block in place of the reset saved less: " +
+               in_runs_text(*each.in_runs);
+    }
     return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);
 }
 

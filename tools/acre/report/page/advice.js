@@ -7,17 +7,18 @@ function verdict_text(verdict) {
 }
 
 function interval_text({ low, high }) {
-  return `${time_text(low)} to ${time_text(high)}`;
+  return time_text(low) === time_text(high) ? time_text(low) : `${time_text(low)} to ${time_text(high)}`;
 }
 
 // What to expect in the program: from runs of it where there were any, else around what the replay says.
 function saving_text({ saving, in_runs: runs }) {
-  const measured = runs || saving;
+  const measured = runs && runs.decides ? runs : saving;
   if (!measured) return 'not measured';
   const share = measured.share_of_cpu === null ? '' : `, ${percent_text(measured.share_of_cpu)} of the CPU time`;
-  if (runs) return `${interval_text(runs.nanoseconds)}${share}, in runs`;
+  if (measured === runs) return `${interval_text(runs.nanoseconds)}${share}, in runs`;
   const expected = saving.expected_nanoseconds;
-  return `${saving.open ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
+  const replayed = `${saving.open ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
+  return runs ? `${replayed}, in a replay; a plan that counts the objects of each block in place of the reset: ${interval_text(runs.nanoseconds)}, in runs` : replayed;
 }
 
 // Further measurements.
