@@ -303,8 +303,8 @@ std::string saving_of(const advice& each) {
     if (!each.in_runs) return replayed_text(each);
     const std::string replayed = replayed_text(each);
     if (!each.is_known_by_runs()) {
-        return replayed +
-               " in a replay. A plan that counts the objects of each block in place of the reset saved less: " +
+        return "In a replay: " + replayed +
+               ". A plan that counts the objects of each block in place of the reset saved less: " +
                in_runs_text(*each.in_runs);
     }
     return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);
