@@ -13,6 +13,7 @@
 
 #include "command_run.hpp"
 #include "conformance/refusal.hpp"
+#include "tools/support/made_trace.hpp"
 
 #ifdef ACRE_HAS_PLAN_LIBRARY
 
@@ -165,6 +166,45 @@ TEST_F(plan_command, refuses_programs_that_nothing_can_be_preloaded_into) {
 TEST_F(plan_command, plans_modules_that_are_loaded_later) {
     plan(module, "pool");
     EXPECT_EQ(near_pairs(module), 0);
+}
+
+// `exchange` opens and closes two modules in turns, 20 times.
+TEST_F(plan_command, plans_a_module_that_is_loaded_again_once) {
+    const std::string arguments = "exchange " + module + " '" ACRE_PLAN_OTHER "'";
+    plan(arguments, "pool");
+    const json object = read();
+    std::set<std::string> modules;
+    for (const json& each : object["modules"]) EXPECT_TRUE(modules.insert(each.dump()).second) << each;
+    std::set<json> addresses;
+    for (const json& each : object["sites"]) {
+        const json address{each["module"], each["offset"], each.value("callers", json{})};
+        EXPECT_TRUE(addresses.insert(address).second) << each;
+    }
+    EXPECT_EQ(under_plan(arguments), "exchanged\n");
+}
+
+// Each of 1,030 files has four sites or more.
+TEST_F(plan_command, says_what_it_has_no_room_for) {
+    made_trace trace;
+    for (std::size_t file = 0; file < 1030; ++file) {
+        trace.tables.modules.push_back({std::to_string(file) + ".so", "00ff", 0});
+        const auto number = static_cast<std::uint32_t>(trace.tables.modules.size() - 1);
+        for (std::size_t site = 0; site < (file == 7 ? 5 : 4); ++site) {
+            const auto stack = static_cast<std::uint32_t>(trace.tables.call_tree.size());
+            trace.tables.call_tree.push_back({0, static_cast<std::uint32_t>(trace.tables.frames.size())});
+            trace.tables.frames.push_back({number, 16 * site, {{"load", "made.cpp", 7}}});
+            trace.allocate(stack, 16);
+        }
+    }
+    trace.write(directory_ / "a.acre");
+    const run_result made = acre("plan a.acre --policy pool -o a.plan");
+    EXPECT_EQ(made.status, 0);
+    EXPECT_EQ(made.errors,
+              "acre: 4,096 of 4,096 sites are planned, with 99.4 % of the allocations\n"
+              "acre: 6 files are left out, with 24 allocations: a plan names at most 1,024, those with most planned "
+              "allocations\n"
+              "acre: 1 site is left out, with 1 allocation: a plan has at most 4,096, those with most allocations\n");
+    EXPECT_EQ(read()["modules"].size(), 1024U);
 }
 
 TEST_F(plan_command, leaves_results_as_they_are_under_any_plan) {

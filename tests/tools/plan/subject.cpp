@@ -1,11 +1,11 @@
 // A program whose sites are planned.
 //
-// Usage: plan-subject [near | new | wrapped | work | usable | MODULE | hazards MODULE OTHER]
+// Usage: plan-subject [near | new | wrapped | work | usable | MODULE | exchange MODULE OTHER | hazards MODULE OTHER]
 // near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the same with operator new.
 // wrapped: the same through functions that pass memory on. work: a sum over what several threads write into blocks that
 // they resize and free for each other. usable: the usable size of 24 bytes. MODULE: as near, but the second site is in
-// that module, which is loaded first. hazards: a module that is bound deeply, modules that take each other's addresses,
-// a fork, and this program again by exec.
+// that module, which is loaded first. exchange: modules that are opened and closed in turns and take each other's
+// addresses. hazards: a module that is bound deeply, an exchange, a fork, and this program again by exec.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/wait.h>
@@ -213,6 +213,11 @@ int main(int count, char** arguments) {
         void* volatile p = std::malloc(24);
         std::printf("usable %zu\n", ::malloc_usable_size(p));
         std::free(p);
+        return 0;
+    }
+    if (what == "exchange" && count == 4) {
+        exchange(arguments[2], arguments[3]);
+        std::puts("exchanged");
         return 0;
     }
     if (what == "hazards" && count == 4) {

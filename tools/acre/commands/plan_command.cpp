@@ -94,6 +94,23 @@ void remark_sites(const made_plan& made, const command_context& context) {
     }
 }
 
+/// What a plan has no room for.
+void remark_beyond(const made_plan& made, const command_context& context) {
+    if (made.files_beyond != 0) {
+        remark(context,
+               fmt::format("{} left out, with {}: a plan names at most {}, those with most planned allocations",
+                           plural(made.files_beyond, "file is", "files are"),
+                           plural(made.allocations_in_files_beyond, "allocation", "allocations"),
+                           count_text(site_plan::max_modules)));
+    }
+    if (made.sites_beyond != 0) {
+        remark(context, fmt::format("{} left out, with {}: a plan has at most {}, those with most allocations",
+                                    plural(made.sites_beyond, "site is", "sites are"),
+                                    plural(made.allocations_of_sites_beyond, "allocation", "allocations"),
+                                    count_text(site_plan::max_sites)));
+    }
+}
+
 int run_plan(const plan_options& options, const command_context& context) {
     trace_reader reader{options.file};
     if (!options.output.empty()) keep_from_replacing(options.file, options.output, "-o");
@@ -107,6 +124,7 @@ int run_plan(const plan_options& options, const command_context& context) {
     write_plan(made.plan, options.output);
     if (made.plan.measured) tell_findings(*made.plan.measured, options, context);
     remark_sites(made, context);
+    remark_beyond(made, context);
     return report_missing(reader);
 }
 

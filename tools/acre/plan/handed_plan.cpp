@@ -26,6 +26,8 @@ namespace {
 using preload::plan_policy;
 using preload::plan_table;
 
+static_assert(site_plan::max_modules == plan_table::most_modules);
+
 plan_policy policy_in_table(site_policy policy) {
     switch (policy) {
         case site_policy::pool:

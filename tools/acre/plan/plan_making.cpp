@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
+#include <set>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -47,11 +51,26 @@ bool can_be_routed(const event& e) {
     return e.allocates && e.op != operation::aligned_alloc && e.op != operation::allocate && e.alignment_log2 <= 4;
 }
 
+/// For each module of a trace the first one of the same file: a plugin that is opened again is another module there.
+std::vector<std::uint32_t> first_modules(const std::vector<module_info>& modules) {
+    std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> known;
+    std::vector<std::uint32_t> first;
+    first.reserve(modules.size());
+    for (const module_info& each : modules) {
+        const auto number = static_cast<std::uint32_t>(first.size());
+        first.push_back(known.try_emplace({each.path, each.build_id}, number).first->second);
+    }
+    return first;
+}
+
 /// The places of a trace by the callers of the allocation functions, and by callers of wrappers where these decide.
 class place_finder {
 public:
     place_finder(trace_reader& reader, const call_paths& paths)
-        : tables_{reader.tables()}, paths_{paths}, of_stack_(tables_.call_tree.size()) {
+        : tables_{reader.tables()},
+          paths_{paths},
+          first_modules_{first_modules(tables_.modules)},
+          of_stack_(tables_.call_tree.size()) {
         reader.for_each([&](const event& e) {
             if (e.allocates) ++allocations_;
             if (can_be_routed(e)) ++of_stack_[e.stack];
@@ -98,10 +117,11 @@ private:
             const frame_info& frame = tables_.frames[tables_.call_tree[node].frame];
             if (frame.module == frame_info::no_module) continue;
             // A frame is the address of the call: its last byte.
-            call_place& place = places[{frame.module, frame.module_offset + 1}];
+            const call_address address{first_modules_[frame.module], frame.module_offset + 1, frame_bytes};
+            call_place& place = places[{address.module, address.offset}];
             if (place.addresses.empty()) {
                 place.addresses = inner;
-                place.addresses.push_back({frame.module, frame.module_offset + 1, frame_bytes});
+                place.addresses.push_back(address);
             }
             place.allocations += of_stack_[stack];
             place.stacks.emplace_back(stack, node);
@@ -143,6 +163,7 @@ private:
 
     const trace_tables& tables_;
     const call_paths& paths_;
+    std::vector<std::uint32_t> first_modules_;
     std::vector<std::uint64_t> of_stack_;
     std::uint64_t allocations_ = 0;
 };
@@ -254,6 +275,18 @@ site_policy opposite(site_policy policy) {
 struct routed_places {
     std::vector<call_place> places;
     std::vector<routing> routings;
+
+    template <class Predicate>
+    void keep_if(Predicate is_kept) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (!is_kept(places[i])) continue;
+            std::swap(places[kept], places[i]);
+            std::swap(routings[kept++], routings[i]);
+        }
+        places.resize(kept);
+        routings.resize(kept);
+    }
 };
 
 bool is_by_advice(plan_choice choice) {
@@ -298,19 +331,84 @@ std::string_view name_of_choice(plan_choice choice) {
     return std::ranges::find(plan_choices, choice, &std::pair<std::string_view, plan_choice>::second)->first;
 }
 
+std::set<std::uint32_t> modules_of(const call_place& place) {
+    std::set<std::uint32_t> modules;
+    for (const call_address& each : place.addresses) modules.insert(each.module);
+    return modules;
+}
+
+/// The modules of the places: those with most planned allocations first, then by all allocations.
+std::vector<std::uint32_t> modules_by_allocations(const routed_places& all) {
+    std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> allocations;  // planned, all
+    for (std::size_t i = 0; i < all.places.size(); ++i) {
+        for (const std::uint32_t module : modules_of(all.places[i])) {
+            auto& [planned, any] = allocations[module];
+            if (all.routings[i].policy != site_policy::leave) planned += all.places[i].allocations;
+            any += all.places[i].allocations;
+        }
+    }
+    std::vector<std::uint32_t> modules;
+    modules.reserve(allocations.size());
+    for (const auto& [module, of] : allocations) modules.push_back(module);
+    // Of equal ones that which was loaded first.
+    std::ranges::sort(modules, std::greater<>{},
+                      [&](std::uint32_t module) { return std::tuple{allocations[module], ~module}; });
+    return modules;
+}
+
+/// Takes out the places that no plan can name.
+class place_limiter {
+public:
+    place_limiter(const trace_tables& tables, made_plan& tells) : tables_{tables}, tells_{tells} {}
+
+    void limit(routed_places& all) {
+        all.keep_if([&](const call_place& each) { return has_build_ids(each); });
+        limit_modules(all);
+        limit_sites(all);
+    }
+
+private:
+    bool has_build_ids(const call_place& place) {
+        const bool has_all = std::ranges::none_of(
+            place.addresses, [&](const call_address& each) { return tables_.modules[each.module].build_id.empty(); });
+        if (!has_all) tells_.without_build_id += place.allocations;
+        return has_all;
+    }
+
+    void limit_modules(routed_places& all) {
+        const std::vector<std::uint32_t> modules = modules_by_allocations(all);
+        if (modules.size() <= site_plan::max_modules) return;
+        const std::set<std::uint32_t> out(modules.begin() + site_plan::max_modules, modules.end());
+        tells_.files_beyond = out.size();
+        all.keep_if([&](const call_place& place) {
+            const bool is_kept = std::ranges::none_of(
+                place.addresses, [&](const call_address& each) { return out.contains(each.module); });
+            if (!is_kept) tells_.allocations_in_files_beyond += place.allocations;
+            return is_kept;
+        });
+    }
+
+    /// The places with most allocations come first.
+    void limit_sites(routed_places& all) {
+        if (all.places.size() <= site_plan::max_sites) return;
+        tells_.sites_beyond = all.places.size() - site_plan::max_sites;
+        for (const call_place& each : std::span{all.places}.subspan(site_plan::max_sites))
+            tells_.allocations_of_sites_beyond += each.allocations;
+        all.places.resize(site_plan::max_sites);
+        all.routings.resize(site_plan::max_sites);
+    }
+
+    const trace_tables& tables_;
+    made_plan& tells_;
+};
+
 /// Adds the places with their routings, and the modules that they are in.
 class plan_writer {
 public:
-    plan_writer(const trace_tables& tables, const call_paths& paths, made_plan& into)
+    plan_writer(const trace_tables& tables, const call_paths& paths, site_plan& into)
         : tables_{tables}, paths_{paths}, into_{into} {}
 
     void add(const call_place& place, const routing& to) {
-        if (std::ranges::any_of(place.addresses, [&](const call_address& each) {
-                return tables_.modules[each.module].build_id.empty();
-            })) {
-            into_.without_build_id += place.allocations;
-            return;
-        }
         planned_site site;
         describe(place.addresses.front(), site);
         for (std::size_t i = 1; i < place.addresses.size(); ++i) {
@@ -322,15 +420,15 @@ public:
         site.allocations = place.allocations;
         site.policy = to.policy;
         site.group = to.group;
-        into_.plan.sites.push_back(std::move(site));
+        into_.sites.push_back(std::move(site));
     }
 
 private:
     void describe(const call_address& address, planned_address& into) {
         const module_info& module = tables_.modules[address.module];
-        const auto [entry, is_new] = numbers_.try_emplace(address.module, into_.plan.modules.size());
+        const auto [entry, is_new] = numbers_.try_emplace(address.module, into_.modules.size());
         if (is_new) {
-            into_.plan.modules.push_back({module.path, module.build_id});
+            into_.modules.push_back({module.path, module.build_id});
             functions_.emplace_back(build_id_of(module.path) == module.build_id ? module.path : "");
         }
         into.module = entry->second;
@@ -343,7 +441,7 @@ private:
 
     const trace_tables& tables_;
     const call_paths& paths_;
-    made_plan& into_;
+    site_plan& into_;
     std::unordered_map<std::uint32_t, std::size_t> numbers_;  // of the plan's module, by the trace's
     std::vector<function_table> functions_;                   // by the plan's module
 };
@@ -353,17 +451,16 @@ made_plan make_plan(trace_reader& reader, const call_paths& paths, plan_choice c
     made_plan made;
     const place_finder finder{reader, paths};
     made.allocations = finder.allocations();
-    auto [places, routings] = routed_by(choice, list, paths, finder);
-    // Those beyond have next to no allocations.
-    if (places.size() > site_plan::max_sites) places.resize(site_plan::max_sites);
+    routed_places all = routed_by(choice, list, paths, finder);
+    place_limiter{reader.tables(), made}.limit(all);
     const trace_header& header = reader.header();
     made.plan.recording = reader.path().filename().string();
     made.plan.command = header.command;
     made.plan.date = header.date;
     made.plan.made_by = name_of_choice(choice);
     made.plan.leaves_to_malloc_below = leaves_to_malloc_below;
-    plan_writer writer{reader.tables(), paths, made};
-    for (std::size_t i = 0; i < places.size(); ++i) writer.add(places[i], routings[i]);
+    plan_writer writer{reader.tables(), paths, made.plan};
+    for (std::size_t i = 0; i < all.places.size(); ++i) writer.add(all.places[i], all.routings[i]);
     if (made.plan.sites.empty()) {
         throw tool_error{made.without_build_id != 0
                              ? "'" + reader.path().string() +

@@ -38,6 +38,11 @@ struct made_plan {
     site_plan plan;
     std::uint64_t allocations = 0;       // in the recording
     std::uint64_t without_build_id = 0;  // allocations of files that have none, which cannot be planned
+    // What a plan has no room for.
+    std::size_t files_beyond = 0;
+    std::uint64_t allocations_in_files_beyond = 0;
+    std::size_t sites_beyond = 0;
+    std::uint64_t allocations_of_sites_beyond = 0;
 };
 
 /// Reads the trace once, and for advice twice. Throws tool_error if it has no allocation that can be planned.

@@ -87,9 +87,10 @@ struct site_plan {
     std::vector<planned_site> sites;
     std::optional<plan_measurement> measured{};  // written, and not read
 
-    /// The most sites that may have another policy than `leave`, and groups of them.
+    /// The most sites that may have another policy than `leave`, groups of them, and files.
     static constexpr std::size_t max_sites = 4096;
     static constexpr std::size_t max_groups = 255;  // wrappers count, each with the callers before it
+    static constexpr std::size_t max_modules = 1024;
     /// The most return addresses that name a site, and bytes between two of them.
     static constexpr std::size_t max_frames = 4;
     static constexpr std::uint64_t max_frame_bytes = 512;
