@@ -6,6 +6,7 @@
 #include <acre/core/detail/hierarchical_bitset.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <set>
@@ -207,6 +208,37 @@ TEST(typed_arena_reuse, misuse_is_reported) {
     EXPECT_DEATH(arena.deallocate_one(one), "acre::typed_arena: double free");
     arena.deallocate_one(run + 1);
     EXPECT_DEATH(arena.deallocate_n(run, 3), "acre::typed_arena: double free");
+}
+
+/// Ends the program well where its destructor runs and must not.
+struct guarded {
+    int value = 0;
+    static inline bool may_end = true;
+    ~guarded() {
+        if (!may_end) std::_Exit(0);
+    }
+};
+
+template <class Arena>
+void expect_named_before_a_destructor() {
+    Arena arena;
+    Arena other;
+    guarded* one = arena.create();
+    guarded* two = arena.create();
+    guarded::may_end = false;
+    EXPECT_DEATH(other.destroy(one), "acre::typed_arena: a pointer was freed that is not of this arena");
+    EXPECT_DEATH(arena.destroy(two + 1), "acre::typed_arena: slots were freed that were never handed out");
+    guarded::may_end = true;
+    arena.destroy(one);
+    guarded::may_end = false;
+    EXPECT_DEATH(arena.destroy(one), "acre::typed_arena: double free");
+    guarded::may_end = true;
+    arena.destroy(two);
+}
+
+TEST(typed_arena_reuse, misuse_is_named_before_a_destructor_runs) {
+    expect_named_before_a_destructor<typed_arena<guarded, 10, reusing>>();
+    expect_named_before_a_destructor<typed_arena<guarded, 10, reusing_shared>>();
 }
 
 // hierarchical_bitset against std::set.

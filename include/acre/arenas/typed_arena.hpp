@@ -298,7 +298,10 @@ public:
     void destroy(U* object) noexcept {
         require_exactly<U>();
         if (object == nullptr) return;
-        detail::destroy_at(object);
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            check_live(object);
+            detail::destroy_at(object);
+        }
         deallocate(object, sizeof(T), alignof(T));
     }
     void destroy(std::nullptr_t) noexcept {}
@@ -506,6 +509,15 @@ private:
             if (!owns(p)) abort_on_misuse(name, "a pointer was freed that is not of this arena", p);
         } else {
             assert(owns(p));
+        }
+    }
+
+    // Before a destructor runs: it would end the members of a dead object again.
+    void check_live([[maybe_unused]] const void* p) const noexcept {
+        if constexpr (slots_type::reuses) {
+            if (falls_back && !owns(p)) return;
+            check_owned(p);
+            slots_.check_live(name, p, offset_of(p), 1);
         }
     }
 

@@ -91,6 +91,19 @@ TEST_F(plan_command, tells_the_callers_of_wrappers_apart) {
     EXPECT_GT(near_pairs("wrapped"), 900);
 }
 
+// Two classes, each with an advice of its own.
+TEST_F(plan_command, tells_two_sites_in_one_line_apart) {
+    ASSERT_EQ(acre("-q record -o a.acre -- '" ACRE_PLAN_ONE_LINE "'").status, 0);
+    ASSERT_EQ(acre("-q plan a.acre -o a.plan").status, 0);
+    const json object = read();
+    const json& first = object["sites"][0];
+    const json& second = object["sites"][1];
+    EXPECT_EQ(first["place"], second["place"]) << "one line";
+    EXPECT_EQ(first["policy"], "pool");
+    EXPECT_EQ(second["policy"], "pool");
+    EXPECT_NE(first["group"], second["group"]);
+}
+
 TEST_F(plan_command, finds_sites_again_in_another_build) {
     plan("near", "pool");
     const run_result result = acre("run --plan a.plan -- '" ACRE_PLAN_REBUILT "' near");

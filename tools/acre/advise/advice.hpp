@@ -23,6 +23,14 @@ struct site_objects {
     std::uint64_t objects = 0;
 };
 
+/// The objects of a site that were allocated by one path of functions: two `new` in one line are one site, and differ
+/// in it.
+struct path_objects {
+    std::uint32_t node = 0;  // of call_paths
+    std::uint32_t site = 0;
+    std::uint64_t objects = 0;
+};
+
 /// Another malloc to preload, and what it saves without any other change.
 struct preload_saving {
     std::string name;
@@ -129,6 +137,7 @@ struct advice {
     std::uint32_t site = 0;            // the one with the most allocations
     std::uint32_t stack = 0;           // the one with the most allocations, for a path to show
     std::vector<site_objects> sites;   // all of them, most objects first
+    std::vector<path_objects> by_path;
     context_set contexts;
     group_figures figures;
     generation_figures generations;

@@ -84,8 +84,11 @@ void escape_depths::find_wrappers() {
 /// The sites of an advice's contexts, and a stack of the busiest.
 void fill_sites(advice& each, const history& run) {
     std::map<std::uint32_t, std::uint64_t> by_site;
-    for (const std::uint32_t context : each.contexts) {
-        by_site[run.contexts()[context].site] += run.contexts()[context].objects;
+    each.by_path.clear();
+    for (const std::uint32_t number : each.contexts) {
+        const allocation_context& context = run.contexts()[number];
+        by_site[context.site] += context.objects;
+        each.by_path.push_back({context.node, context.site, context.objects});
     }
     each.sites.clear();
     for (const auto& [site, objects] : by_site) each.sites.push_back({site, objects});

@@ -79,6 +79,9 @@ public:
 
     std::uint64_t allocations() const noexcept { return allocations_; }
 
+    /// Those that can be routed.
+    std::uint64_t allocations_at(std::uint32_t stack) const noexcept { return of_stack_[stack]; }
+
     /// Most allocations first.
     std::vector<call_place> places() const {
         std::vector<std::pair<std::uint32_t, std::uint32_t>> stacks;
@@ -195,22 +198,29 @@ site_policy policy_for(verdict advised) {
     return site_policy::leave;
 }
 
-/// What the advice says of each site: that of the advice with most of its objects.
-std::unordered_map<std::uint32_t, routing> advised_routings(const advice_list& list, const call_paths& paths) {
-    std::unordered_map<std::uint32_t, std::pair<std::uint64_t, routing>> best;
+/// A site and the path of functions to it.
+using path_key = std::uint64_t;
+
+path_key key_of_path(std::uint32_t node, std::uint32_t site) {
+    return std::uint64_t{node} << 32 | site;
+}
+
+/// What the advice says of each path to a site: that of the advice with most of its objects.
+std::unordered_map<path_key, routing> advised_routings(const advice_list& list, const call_paths& paths) {
+    std::unordered_map<path_key, std::pair<std::uint64_t, routing>> best;
     for (std::size_t number = 0; number < list.advices.size(); ++number) {
         const advice& each = list.advices[number];
         const site_policy policy = policy_for(each.candidate);
         const std::string group = group_name_of(number, each, paths);
-        for (const site_objects& site : each.sites) {
-            auto& [objects, chosen] = best[site.site];
-            if (site.objects <= objects) continue;
-            objects = site.objects;
+        for (const path_objects& path : each.by_path) {
+            auto& [objects, chosen] = best[key_of_path(path.node, path.site)];
+            if (path.objects <= objects) continue;
+            objects = path.objects;
             chosen = {policy, policy == site_policy::leave ? "" : group};
         }
     }
-    std::unordered_map<std::uint32_t, routing> routings;
-    for (auto& [site, each] : best) routings.emplace(site, std::move(each.second));
+    std::unordered_map<path_key, routing> routings;
+    for (auto& [path, each] : best) routings.emplace(path, std::move(each.second));
     return routings;
 }
 
@@ -230,27 +240,38 @@ routing own_group(site_policy policy, std::size_t number, const std::string& pla
     return {policy, number < most ? fmt::format("{} {}", number + 1, place) : "others"};
 }
 
-using site_routings = std::unordered_map<std::uint32_t, routing>;
+/// What is advised of the allocations at places, and how many they are.
+class advised_places {
+public:
+    using votes = std::map<std::pair<site_policy, std::string>, std::uint64_t>;
 
-/// What the sites that allocate at a place are advised, by allocations.
-std::map<std::pair<site_policy, std::string>, std::uint64_t> votes_at(const call_place& place,
-                                                                      const site_routings& advised) {
-    std::map<std::pair<site_policy, std::string>, std::uint64_t> votes;
-    for (const auto& [site, allocations] : place.of_site) {
-        const auto found = advised.find(site);
-        const routing& each = found != advised.end() ? found->second : routing{};
-        votes[{each.policy, each.group}] += allocations;
+    advised_places(const advice_list& list, const call_paths& paths, const place_finder& finder)
+        : routings_{advised_routings(list, paths)}, paths_{paths}, finder_{finder} {}
+
+    votes at(const call_place& place) const {
+        votes found;
+        for (const auto& [stack, node] : place.stacks) {
+            const auto known = routings_.find(key_of_path(paths_.node(stack), paths_.site(stack)));
+            const routing& each = known != routings_.end() ? known->second : nothing_;
+            found[{each.policy, each.group}] += finder_.allocations_at(stack);
+        }
+        return found;
     }
-    return votes;
-}
 
-std::vector<routing> by_advice(const site_routings& advised, const std::vector<call_place>& places) {
+private:
+    std::unordered_map<path_key, routing> routings_;
+    const call_paths& paths_;
+    const place_finder& finder_;
+    const routing nothing_{};
+};
+
+std::vector<routing> by_advice(const advised_places& advised, const std::vector<call_place>& places) {
     std::vector<routing> routings;
     for (const call_place& each : places) {
-        // Of a wrapper whose callers cannot be told apart, most of its allocations decide.
-        const auto votes = votes_at(each, advised);
+        const auto votes = advised.at(each);
         const auto most = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-        if (most->second * 2 < each.allocations) {
+        // Of a wrapper whose callers cannot be told apart, most of its allocations decide.
+        if (each.of_site.size() > 1 && most->second * 2 < each.allocations) {
             routings.emplace_back();
         } else {
             routings.push_back({most->first.first, most->first.second});
@@ -299,9 +320,9 @@ routed_places routed_by(plan_choice choice, const advice_list& list, const call_
     routed_places result{finder.places(), {}};
     auto& [places, routings] = result;
     if (is_by_advice(choice)) {
-        const site_routings advised = advised_routings(list, paths);
+        const advised_places advised{list, paths, finder};
         places = finder.places(std::move(places), [&](const call_place& each) {
-            return choice != plan_choice::advice || votes_at(each, advised).size() > 1;
+            return choice != plan_choice::advice || advised.at(each).size() > 1;
         });
         routings = by_advice(advised, places);
     } else {

@@ -153,6 +153,10 @@ public:
         const std::lock_guard hold{lock_};
         return slots_.take(count, alignment, offset);
     }
+    void check_live(const char* resource_name, const void* p, std::size_t offset, std::size_t count) const noexcept {
+        const std::lock_guard hold{lock_};
+        slots_.check_live(resource_name, p, offset, count);
+    }
     void give_back(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
         const std::lock_guard hold{lock_};
         slots_.give_back(resource_name, p, offset, count);
