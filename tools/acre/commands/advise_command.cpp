@@ -181,9 +181,10 @@ void add_advise_command(command_line& line, const command_context& context) {
     cpu_after.needs(cpu_before);
     const option run =
         command
-            .decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
-                     "Run the recorded command again in this time: as it is, with each installed malloc, "
-                     "with a plan, and with each advice alone. The figures are then those of runs")
+            .decimal(
+                "--run", options->run_seconds, "SECONDS", 1, 1e6,
+                "Run the recorded command again in this time: as it is, with each installed malloc, "
+                "with a plan, and with each advice alone; each once in any case. The figures are then those of runs")
             .excludes(check);
     command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();

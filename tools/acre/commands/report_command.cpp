@@ -240,10 +240,10 @@ void add_report_command(command_line& line, const command_context& context) {
         command.file("-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html");
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.files("--fit", options->fits, "Also show this output of 'acre fit --json'").one_value_each();
-    const option run =
-        command.decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
-                        "Run the recorded command again in this time, as 'acre advise --run' does: the savings are "
-                        "then those of runs");
+    const option run = command.decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
+                                       "Run the recorded command again in this time, as 'acre advise --run' does, each "
+                                       "way once in any case: the savings are "
+                                       "then those of runs");
     command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.flag("--no-measure", options->no_measure, "Replay nothing: fast and reproducible, but without savings");
     command.flag("--no-fit", options->no_fit, "Do not find the sizes of the advised arenas and pools");
