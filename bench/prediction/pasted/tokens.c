@@ -9,15 +9,12 @@
 
 #ifdef FOLLOWED
 static acre_arena* evaluate_arena;
-static acre_resource* evaluate_memory(void) {
+static void* evaluate_malloc(size_t bytes) {  // no free
     if (evaluate_arena == NULL)
         evaluate_arena =
             acre_arena_create(&(acre_arena_options){.first_block_bytes = 2048, .max_block_bytes = 1048576});
-    return acre_arena_resource(evaluate_arena);
+    return acre_arena_allocate(evaluate_arena, bytes, bytes % 16 == 0 ? 16 : 8);
 }
-static void* evaluate_malloc(size_t bytes) {
-    return acre_malloc(evaluate_memory(), bytes);
-}  // no free
 static void evaluate_reset(void) {
     acre_arena_reset(evaluate_arena, ACRE_KEEP_ALL);
 }  // call it in evaluate, after the last use

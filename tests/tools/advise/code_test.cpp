@@ -60,6 +60,31 @@ protected:
                "<derived>(std::size_t, std::size_t, std::size_t);\n";
     }
 
+    void use_c() {
+        for (frame_info& frame : made_.tables.frames) frame.locations[0].file = "made.c";
+    }
+
+    std::string c_code_for(verdict which, bool reallocated) {
+        use_c();
+        const call_paths paths{made_.tables};
+        advice each = advice_of(which, 1, stack_);
+        each.figures.objects = 100;
+        each.figures.reallocated = reallocated;
+        return code_of(each, paths);
+    }
+
+    /// Statements are pasted into a function, everything else at the top of a file.
+    void compile_c(const std::string& pasted) const {
+        const std::filesystem::path file = directory_ / "pasted.c";
+        const std::size_t after_includes = pasted.find('\n', pasted.rfind("#include")) + 1;
+        const bool is_statements = pasted.find("static") == std::string::npos;
+        std::ofstream{file} << pasted.substr(0, after_includes)
+                            << (is_statements ? "void pasted(size_t bytes);\nvoid pasted(size_t bytes) {\n" : "")
+                            << pasted.substr(after_includes) << (is_statements ? "}\n" : "");
+        const std::string compile = C_COMMAND " '" + file.string() + "' 2>&1";
+        EXPECT_EQ(std::system(compile.c_str()), 0) << pasted;
+    }
+
     temporary_directory directory_;
     made_trace made_;
     std::uint32_t stack_;
@@ -189,22 +214,57 @@ TEST_F(code, of_a_container_converts_those_in_it_that_are_also_advised) {
 }
 
 TEST_F(code, in_c_it_is_c) {
-    for (frame_info& frame : made_.tables.frames) frame.locations[0].file = "made.c";
+    use_c();
     const call_paths paths{made_.tables};
     for (const verdict which : all_verdicts) {
         if (which == verdict::leave) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
-            const std::filesystem::path file = directory_ / "pasted.c";
-            const std::string pasted = code_of(advice_of(which, threads, stack_), paths);
-            const std::size_t after_includes = pasted.find('\n', pasted.rfind("#include")) + 1;
-            const bool is_statements = pasted.find("static") == std::string::npos;
-            std::ofstream{file} << pasted.substr(0, after_includes)
-                                << (is_statements ? "void pasted(size_t bytes);\nvoid pasted(size_t bytes) {\n" : "")
-                                << pasted.substr(after_includes) << (is_statements ? "}\n" : "");
-            const std::string compile = C_COMMAND " '" + file.string() + "' 2>&1";
-            EXPECT_EQ(std::system(compile.c_str()), 0) << pasted;
+            compile_c(code_of(advice_of(which, threads, stack_), paths));
         }
     }
+}
+
+// In an arena nothing is freed one by one: acre_malloc's headers would take memory for nothing.
+TEST_F(code, in_c_an_arena_has_no_headers) {
+    for (const verdict which : {verdict::arena, verdict::scratch, verdict::monotonic_arena, verdict::phase_arena}) {
+        const std::string pasted = c_code_for(which, false);
+        EXPECT_EQ(pasted.find("acre_malloc"), std::string::npos) << pasted;
+        EXPECT_NE(pasted.find("acre_arena_allocate(handle_request_arena, bytes, 0)"), std::string::npos) << pasted;
+    }
+}
+
+TEST_F(code, in_c_it_has_a_realloc_where_the_program_reallocates) {
+    for (const verdict which :
+         {verdict::arena, verdict::scratch, verdict::multi_arena, verdict::monotonic_arena, verdict::phase_arena}) {
+        EXPECT_EQ(c_code_for(which, false).find("realloc"), std::string::npos) << name_of(which);
+        const std::string pasted = c_code_for(which, true);
+        EXPECT_NE(pasted.find("\nstatic void* handle_request_realloc(void* "), std::string::npos) << pasted;
+        EXPECT_EQ(pasted.find("size_t old_bytes, size_t bytes)") == std::string::npos, which == verdict::multi_arena)
+            << pasted;
+        compile_c(pasted);
+    }
+}
+
+TEST_F(code, in_c_a_caution_names_realloc_where_there_is_one) {
+    use_c();
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::scratch, 1, stack_);
+    EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc and free"), std::string::npos);
+    each.figures.reallocated = true;
+    EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc, realloc and free"), std::string::npos);
+}
+
+// The sizes of a run say the alignment; a size that the run did not have is aligned to 16 if it may need that.
+TEST_F(code, in_c_an_arena_aligns_to_8_where_no_size_needs_16) {
+    use_c();
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::phase_arena, 1, stack_);
+    each.figures.objects = each.figures.aligned_to_8 = 100;
+    const std::string pasted = code_of(each, paths);
+    EXPECT_NE(pasted.find("bytes, bytes % 16 == 0 ? 16 : 8);"), std::string::npos) << pasted;
+    compile_c(pasted);
+    each.figures.aligned_to_8 = 99;
+    EXPECT_NE(code_of(each, paths).find("bytes, 0);"), std::string::npos);
 }
 
 TEST_F(code, in_c_no_caution_is_about_containers) {

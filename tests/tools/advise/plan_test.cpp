@@ -91,8 +91,24 @@ TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
     EXPECT_EQ(site_of(only), "spawn (made.cpp:3)");
     EXPECT_EQ(only.figures.objects, 5000U);
     EXPECT_EQ(only.figures.peak_objects, 100U);
+    EXPECT_FALSE(only.figures.reallocated);
+    EXPECT_EQ(only.figures.aligned_to_8, 0U);
     EXPECT_NE(code_of(only, paths()).find("acre::object_pool<T> spawn_pool;     // T: the type of 48 bytes"),
               std::string::npos);
+}
+
+TEST_F(plan, objects_of_realloc_are_known_and_which_alignment_their_sizes_need) {
+    const auto grows = made.stack({"main", "line:3", "grow:5", "realloc"});
+    const auto frees = made.stack({"main", "line:4", "free"});
+    for (int i = 0; i < 2000; ++i) {
+        const std::uint64_t first = made.allocate(grows, 24, 0, operation::realloc);
+        made.release(first, grows, 0, operation::realloc);
+        made.release(made.allocate(grows, i == 0 ? 32 : 40, 0, operation::realloc), frees);
+    }
+    const group_figures& figures = planned().advices.at(0).figures;
+    EXPECT_TRUE(figures.reallocated);
+    EXPECT_EQ(figures.objects, 4000U);
+    EXPECT_EQ(figures.aligned_to_8, 3999U);
 }
 
 TEST_F(plan, nodes_of_containers_come_from_a_multi_pool) {

@@ -161,6 +161,14 @@ private:
     std::set<std::string> variables_;
 };
 
+/// The code for a C file, with a function for realloc only where the program calls that: it would be unused.
+std::string c_code_of(const advice& each, const call_paths& paths) {
+    const verdict_traits& traits = traits_of(each.candidate);
+    const std::string realloc = each.figures.reallocated ? filled(traits.c_realloc, each, paths) : "";
+    const std::string header = realloc.empty() ? "" : "#include <string.h>\n";
+    return filled(traits.c_code, each, paths, {{"realloc", realloc}, {"realloc_header", header}});
+}
+
 /// The code of classes whose objects come from a pool of each.
 std::string code_of_classes(const std::vector<std::string>& names) {
     std::string code = "#include <acre/acre.hpp>\n#include <acre/adapt/pooled.hpp>\n";
@@ -207,7 +215,7 @@ void name_variables(advice_list& list, const call_paths& paths) {
 
 std::string code_of(const advice& each, const call_paths& paths) {
     if (each.candidate == verdict::leave) return {};
-    if (is_in_c(each, paths)) return filled(traits_of(each.candidate).c_code, each, paths);
+    if (is_in_c(each, paths)) return c_code_of(each, paths);
     if (const auto classes = pooled_classes_of(each, paths); !classes.empty()) return code_of_classes(classes);
     return code_writer{each, paths}.write();
 }

@@ -241,6 +241,7 @@ private:
             figures.freed_elsewhere += context.freed_elsewhere;
             figures.smallest = std::min(figures.smallest, context.smallest);
             figures.largest = std::max(figures.largest, context.largest);
+            figures.reallocated = figures.reallocated || context.by_realloc;
         }
     }
 
@@ -248,7 +249,10 @@ private:
         std::vector<std::map<std::uint64_t, std::uint64_t>> sizes(figures_.size());
         for (const size_count& each : run_.sizes()) {
             const std::uint32_t group = group_of_context[each.context];
-            if (group != no_group) sizes[group][each.size] += each.objects;
+            if (group == no_group) continue;
+            sizes[group][each.size] += each.objects;
+            const bool is_aligned_to_8 = each.size % 16 != 0 && !run_.contexts()[each.context].any_aligned;
+            if (is_aligned_to_8) figures_[group].aligned_to_8 += each.objects;
         }
         for (std::size_t i = 0; i < figures_.size(); ++i) {
             figures_[i].sizes = sizes[i].size();

@@ -48,6 +48,8 @@ void history::allocate(const event& e, reading& state) {
     allocation_context& context = contexts_[number];
     ++context.objects;
     context.by_new = is_new(e.op);
+    context.by_realloc = context.by_realloc || e.op == operation::realloc;
+    context.any_aligned = context.any_aligned || e.alignment_log2 != 0;
     context.bytes += e.size;
     context.smallest = std::min(context.smallest, e.size);
     context.largest = std::max(context.largest, e.size);
@@ -84,6 +86,7 @@ void history::release(const event& e, reading& state) {
     allocation_context& context = contexts_[object.context];
     const bool elsewhere = e.thread != object.thread;
     context.crosses_threads = context.crosses_threads || elsewhere;
+    context.by_realloc = context.by_realloc || e.op == operation::realloc;
     context.freed_elsewhere += elsewhere ? 1 : 0;
     context.longest_life = std::max(context.longest_life, events_.size() - object.born);
     note_freeing({object.context, e.stack}, state);

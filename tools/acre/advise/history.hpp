@@ -100,6 +100,8 @@ struct allocation_context {
     std::uint32_t usual_owner = 0;    // the same for nearly all of them, if lead_of_usual says so
     std::uint64_t lead_of_usual = 0;  // at most so many more died there than elsewhere
     bool by_new = false;              // operator new allocates
+    bool by_realloc = false;          // realloc makes or ends some of its objects
+    bool any_aligned = false;         // some have an alignment of their own
     bool any_freed = false;
     bool crosses_threads = false;
     std::uint64_t objects = 0;

@@ -117,30 +117,40 @@ constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals
                                       .resource = "decltype({owner}_memory)",
                                       .variable = "{owner}_memory"};
 
-// In C all functions have the shape of malloc's, since free does not get a size there.
+// In C most functions have the shape of malloc's, since free does not get a size there. Nothing is freed one by one in
+// an arena, so its blocks have no header: they would take more memory than malloc's with one.
 constexpr const char* arena_c_code = R"(#include <acre.h>
-static {thread_storage}acre_arena* {owner}_arena;
-static acre_resource* {owner}_memory(void) {{
+{realloc_header}static {thread_storage}acre_arena* {owner}_arena;
+static void* {owner}_malloc(size_t bytes) {{  // no free
     if ({owner}_arena == NULL)
         {owner}_arena = acre_arena_create(
             &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
-    return acre_arena_resource({owner}_arena);
+    return acre_arena_allocate({owner}_arena, bytes, {c_alignment});
 }}
-static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}  // no free
-static void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
-static void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+{realloc}static void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
 )";
 
 constexpr const char* scratch_c_code = R"(#include <acre.h>
-static {thread_storage}acre_arena* {owner}_arena;
+{realloc_header}static {thread_storage}acre_arena* {owner}_arena;
 static acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
     if ({owner}_arena == NULL)
         {owner}_arena = acre_arena_create(
             &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
     return acre_arena_mark({owner}_arena);
 }}
-static void* {owner}_malloc(size_t bytes) {{ return acre_arena_allocate({owner}_arena, bytes, 0); }}  // no free
-static void {owner}_end(acre_mark begun) {{ acre_arena_rewind({owner}_arena, begun); }}  // where the loop or {function} ends
+static void* {owner}_malloc(size_t bytes) {{ return acre_arena_allocate({owner}_arena, bytes, {c_alignment}); }}  // no free
+{realloc}static void {owner}_end(acre_mark begun) {{ acre_arena_rewind({owner}_arena, begun); }}  // where the loop or {function} ends
+)";
+
+// An arena that refuses to resize is asked for more than before, so the old bytes fit into the new ones.
+constexpr const char* arena_c_realloc =
+    R"(// For realloc: old_bytes is the size that `old` was requested with, which the arena does not know.
+static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
+    if (old != NULL && acre_arena_resize({owner}_arena, old, old_bytes, bytes)) return old;
+    void* p = {owner}_malloc(bytes);
+    if (p != NULL && old != NULL) memcpy(p, old, old_bytes);
+    return p;
+}}
 )";
 
 constexpr const char* stack_buffer_c_code = R"(#include <stdalign.h>
@@ -172,7 +182,7 @@ static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 
 constexpr const char* multi_arena_c_code = R"(#include <acre.h>
 #include <stdlib.h>
-static {thread_storage}acre_multi_arena* {owner}_arenas;
+{realloc_header}static {thread_storage}acre_multi_arena* {owner}_arenas;
 static acre_resource* {owner}_memory(void) {{
     if ({owner}_arenas == NULL)
         {owner}_arenas = acre_multi_arena_create(
@@ -183,9 +193,23 @@ static void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas c
     void* p = acre_malloc({owner}_memory(), bytes);
     return p != NULL ? p : malloc(bytes);
 }}
-static void {owner}_free(void* p) {{
+{realloc}static void {owner}_free(void* p) {{
     if (p == NULL || !acre_resource_owns({owner}_memory(), p)) free(p);
     else acre_free({owner}_memory(), p);
+}}
+)";
+
+constexpr const char* multi_arena_c_realloc = R"(static void* {owner}_realloc(void* p, size_t bytes) {{
+    if (p == NULL) return {owner}_malloc(bytes);
+    if (!acre_resource_owns({owner}_memory(), p)) return realloc(p, bytes);
+    void* moved = acre_realloc({owner}_memory(), p, bytes);
+    if (moved != NULL || bytes == 0) return moved;
+    const size_t old_bytes = acre_usable_size({owner}_memory(), p);
+    moved = malloc(bytes);
+    if (moved == NULL) return NULL;
+    memcpy(moved, p, old_bytes < bytes ? old_bytes : bytes);
+    acre_free({owner}_memory(), p);
+    return moved;
 }}
 )";
 
@@ -234,7 +258,8 @@ constexpr verdict_traits table[] = {
                                "and the reset after it.",
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
      .code = arena_code,
-     .c_code = arena_c_code},
+     .c_code = arena_c_code,
+     .c_realloc = arena_c_realloc},
     {.which = verdict::scratch,
      .name = "scratch",
      .resource = "arena",
@@ -252,7 +277,8 @@ constexpr verdict_traits table[] = {
           "The scratch frees everything at the end of its block: declared before a loop, it would hold what all "
           "iterations allocate."},
      .code = scratch_code,
-     .c_code = scratch_c_code},
+     .c_code = scratch_c_code,
+     .c_realloc = arena_c_realloc},
     {.which = verdict::stack_buffer,
      .name = "stack_buffer",
      .resource = "stack_buffer",
@@ -311,7 +337,8 @@ constexpr verdict_traits table[] = {
      .cautions = {"There are half as many arenas again as this run needed, and the heap serves what they cannot. One "
                   "object that lives on keeps its whole arena."},
      .code = multi_arena_code,
-     .c_code = multi_arena_c_code},
+     .c_code = multi_arena_c_code,
+     .c_realloc = multi_arena_c_realloc},
     {.which = verdict::monotonic_arena,
      .name = "monotonic_arena",
      .resource = "arena",
@@ -325,7 +352,8 @@ constexpr verdict_traits table[] = {
           "free them would keep the memory."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c_code = arena_c_code},
+     .c_code = arena_c_code,
+     .c_realloc = arena_c_realloc},
     {.which = verdict::phase_arena,
      .name = "phase_arena",
      .resource = "arena",
@@ -339,7 +367,8 @@ constexpr verdict_traits table[] = {
      .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c_code = arena_c_code},
+     .c_code = arena_c_code,
+     .c_realloc = arena_c_realloc},
     {.which = verdict::concurrent_object_pool,
      .name = "concurrent_object_pool",
      .resource = "concurrent_multi_pool",

@@ -78,7 +78,8 @@ struct verdict_traits {
     const char* caution_for_containers = "";  // not in C
     const char* caution_for_threads = "";     // only where several threads allocate
     code_lines code{};
-    const char* c_code = "";  // for a C file
+    const char* c_code = "";     // for a C file
+    const char* c_realloc = "";  // {realloc} in it, where the objects are reallocated
 };
 
 const verdict_traits& traits_of(verdict which);

@@ -115,11 +115,15 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return text + ".";
 }
 
+bool has_c_realloc(const advice& each) {
+    return each.figures.reallocated && *traits_of(each.candidate).c_realloc != '\0';
+}
+
 std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
-        "{} is C: put the code at the top of the file, call its functions in place of malloc and free, "
+        "{} is C: put the code at the top of the file, call its functions in place of malloc{} and free, "
         "and link libacre.",
-        file_name(paths.sites()[each.site].file));
+        file_name(paths.sites()[each.site].file), has_c_realloc(each) ? ", realloc" : "");
 }
 
 /// The storage class of a declaration.
@@ -131,6 +135,12 @@ const char* storage_of(const advice& each) {
 /// The same in C, behind `static`.
 const char* thread_storage_of(const advice& each) {
     return each.figures.threads > 1 ? "_Thread_local " : "";
+}
+
+/// The alignment that C code asks an arena for; 0 is 16. sizeof is a multiple of the alignment, so where no size of the
+/// run is a multiple of 16, nothing in it needs more than 8.
+const char* c_alignment_of(const advice& each) {
+    return each.figures.aligned_to_8 == each.figures.objects ? "bytes % 16 == 0 ? 16 : 8" : "0";
 }
 
 /// Where C code that resets an arena is called.
@@ -223,6 +233,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("block_bytes", std::to_string(each.block_bytes));
     add("max_block_bytes", std::to_string(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
     add("arena_bytes_number", std::to_string(each.arena_bytes));
+    add("c_alignment", c_alignment_of(each));
     for (const auto& [name, value] : more) add(name, value);
     return fmt::vformat(text, values);
 }
