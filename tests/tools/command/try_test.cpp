@@ -209,6 +209,12 @@ TEST_F(try_command, what_the_program_leaves_running_is_ended) {
     EXPECT_EQ(shell("test -s left && for each in $(cat left); do kill -0 $each && echo $each; done; true").output, "");
 }
 
+// Its parent ends before it, so acre is its next one.
+TEST_F(try_command, what_ended_before_the_program_was_not_left_running) {
+    const json object = tried(with(quiet_library) + " -- sh -c '(sleep 0.01 &); sleep 0.2'");
+    EXPECT_FALSE(has_note(object, "left")) << object["notes"];
+}
+
 // It ends with another status every other time.
 TEST_F(try_command, a_program_that_ends_otherwise_each_time_is_not_held_against_a_malloc) {
     const std::string program = "sh -c 'echo run >>runs; exit $(($(wc -l <runs) % 2))'";

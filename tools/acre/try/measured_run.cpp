@@ -104,14 +104,16 @@ std::set<pid_t> own_children() {
 }
 
 /// Ends what a run has left in other process groups, as a program that makes itself a daemon: such processes have
-/// become children of this one, and so do theirs. Returns how many there were.
+/// become children of this one, and so do theirs. Returns how many had not ended.
 std::uint32_t end_orphans(const std::set<pid_t>& children_before) {
     std::uint32_t ended = 0;
     for (bool found = true; found;) {
         found = false;
         for (const pid_t each : own_children()) {
             if (children_before.contains(each)) continue;
-            found = ::kill(each, SIGKILL) == 0;
+            found = true;
+            if (::waitpid(each, nullptr, WNOHANG) == each) continue;
+            ::kill(each, SIGKILL);
             ++ended;
             while (::waitpid(each, nullptr, 0) < 0 && errno == EINTR) {
             }
@@ -150,8 +152,8 @@ run_outcome run_here(const run_request& request) {
         while (::wait4(process, &status, 0, &usage) < 0 && errno == EINTR) {
         }
         run.wall = std::chrono::duration<double>(clock::now() - start).count();
-        ::kill(-process, SIGKILL);  // what it has left running
         run.left_running = end_orphans(children_before);
+        ::kill(-process, SIGKILL);  // where the kernel does not tell them
         run.user = seconds_of(usage.ru_utime);
         run.system = seconds_of(usage.ru_stime);
         run.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
