@@ -50,9 +50,10 @@ def predict(acre, plain, folder, run_seconds):
     how = ["--run", str(run_seconds)] if run_seconds else []
     text = subprocess.run([acre, "-q", "advise", "--json", *how, trace], check=True, capture_output=True, text=True).stdout
     if run_seconds:
-        in_runs = [each["in_runs"]["nanoseconds"] for each in json.loads(text)["advices"]
-                   if each["verdict"] != "leave" and each["in_runs"]]
-        return [sum(each[end] for each in in_runs) / 1e9 for end in ("low", "high", "median")]
+        said = [each["in_runs"]["nanoseconds"] if each["in_runs"] and each["in_runs"]["decides"]
+                else each["saving"]["expected_nanoseconds"]
+                for each in json.loads(text)["advices"] if each["verdict"] != "leave" and (each["in_runs"] or each["saving"])]
+        return [sum(each[end] for each in said) / 1e9 for end in ("low", "high", "median")]
     savings = [each["saving"] for each in json.loads(text)["advices"] if each["verdict"] != "leave" and each["saving"]]
     wanted = (("expected_nanoseconds", "low"), ("expected_nanoseconds", "high"), ("nanoseconds", "median"))
     return [sum(each[heap][end] for each in savings) / 1e9 for heap, end in wanted]
