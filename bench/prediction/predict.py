@@ -44,7 +44,8 @@ def median_interval(samples):
 
 
 def predict(acre, plain, folder, run_seconds):
-    """Returns the predicted saving of all advices in seconds: low, high, and the median: on a clean heap, or in runs."""
+    """Returns the predicted saving of all advices in seconds: low, high, and the median: on a clean heap, or by
+    --run in runs where these say what it saves, else what is expected of it by a replay."""
     trace = os.path.join(folder, "before.acre")
     subprocess.run([acre, "-q", "record", "-o", trace, "--", *plain], check=True, stdout=subprocess.DEVNULL)
     how = ["--run", str(run_seconds)] if run_seconds else []
@@ -99,7 +100,7 @@ def main():
     parser.add_argument("--run", type=float, help="seconds for 'acre advise --run'; without it what a replay says")
     options = parser.parse_args()
     print("| program | CPU before, ms | predicted saving, ms | obtained, ms (95 % interval) | of the CPU time | within | "
-          f"{'median in runs' if options.run else 'replayed on a clean heap'}, ms | obtained to that |")
+          f"{'median said' if options.run else 'replayed on a clean heap'}, ms | obtained to that |")
     print("|---|--:|--:|--:|--:|---|--:|--:|")
     for name in options.programs or PROGRAMS:
         if name not in PROGRAMS:

@@ -103,8 +103,8 @@ std::set<pid_t> own_children() {
     return children;
 }
 
-/// Ends what a run has left in other process groups, as a program that makes itself a daemon: such processes have
-/// become children of this one, and so do theirs. Returns how many had not ended.
+/// Ends what a run has left, also a program that made itself a daemon: where the parent of such a process has ended,
+/// this process is its parent, and that of its children next. Returns how many had not ended.
 std::uint32_t end_orphans(const std::set<pid_t>& children_before) {
     std::uint32_t ended = 0;
     for (bool found = true; found;) {
