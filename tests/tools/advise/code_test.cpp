@@ -186,7 +186,7 @@ TEST_F(code, has_make_unique_where_the_program_has_it) {
     each.places[0].by_new = true;
     const std::string both = code_of(each, paths_);
     EXPECT_NE(both.find("for std::make_unique<orc>; no delete after release()\n"), std::string::npos) << both;
-    EXPECT_NE(both.find("for new orc(arguments...); no delete, no std::unique_ptr\n"), std::string::npos) << both;
+    EXPECT_NE(both.find("for new orc(arguments...); no delete, no smart pointer\n"), std::string::npos) << both;
 }
 
 TEST_F(code, names_what_it_has_no_lines_for) {
@@ -245,13 +245,45 @@ TEST_F(code, in_c_it_has_a_realloc_where_the_program_reallocates) {
     }
 }
 
-TEST_F(code, in_c_a_caution_names_realloc_where_there_is_one) {
+// Objects may outlive the thread that made them.
+TEST_F(code, in_c_threads_share_an_arena_that_is_not_reset) {
+    use_c();
+    const call_paths paths{made_.tables};
+    for (const verdict which : {verdict::monotonic_arena, verdict::phase_arena}) {
+        const std::string pasted = code_of(advice_of(which, 4, stack_), paths);
+        EXPECT_NE(pasted.find("static acre_concurrent_arena* "), std::string::npos) << pasted;
+        EXPECT_EQ(pasted.find("_Thread_local"), std::string::npos) << pasted;
+    }
+}
+
+TEST_F(code, in_c_it_has_a_calloc_where_the_program_calls_that) {
+    use_c();
+    const call_paths paths{made_.tables};
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave) continue;
+        for (const std::uint64_t threads : {1U, 4U}) {
+            advice each = advice_of(which, threads, stack_);
+            each.figures.reallocated = threads > 1;
+            EXPECT_EQ(code_of(each, paths).find("memset"), std::string::npos) << name_of(which);
+            each.figures.zeroed = true;
+            const std::string pasted = code_of(each, paths);
+            EXPECT_NE(pasted.find(", 0, "), std::string::npos) << pasted;
+            compile_c(pasted);
+        }
+    }
+}
+
+TEST_F(code, in_c_a_caution_names_the_functions_that_there_are) {
     use_c();
     const call_paths paths{made_.tables};
     advice each = advice_of(verdict::scratch, 1, stack_);
     EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc and free"), std::string::npos);
     each.figures.reallocated = true;
     EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc, realloc and free"), std::string::npos);
+    each.figures.zeroed = true;
+    EXPECT_NE(cautions_of(each, paths).back().find("malloc, realloc, calloc and free"), std::string::npos);
+    each = advice_of(verdict::stack_buffer, 1, stack_);
+    EXPECT_EQ(cautions_of(each, paths).back(), "made.c is C: the code stands in place of malloc and free.");
 }
 
 // The sizes of a run say the alignment; a size that the run did not have is aligned to 16 if it may need that.
@@ -265,6 +297,13 @@ TEST_F(code, in_c_an_arena_aligns_to_8_where_no_size_needs_16) {
     compile_c(pasted);
     each.figures.aligned_to_8 = 99;
     EXPECT_NE(code_of(each, paths).find("bytes, 0);"), std::string::npos);
+}
+
+TEST_F(code, a_caution_names_calloc_where_the_code_does_not_set_to_zero) {
+    advice each = advice_of(verdict::multi_pool, 1, stack_);
+    EXPECT_EQ(cautions_of(each, paths_).back().find("calloc"), std::string::npos);
+    each.figures.zeroed = true;
+    EXPECT_NE(cautions_of(each, paths_).back().find("calloc"), std::string::npos);
 }
 
 TEST_F(code, in_c_no_caution_is_about_containers) {

@@ -716,6 +716,81 @@ TEST(names_of_places, are_found_in_functions) {
     EXPECT_EQ(type_made_in("operator new<game::wagon<game::orc>>"), "game::wagon<game::orc>");
 }
 
+TEST(names_of_places, library_memory_is_told_from_what_passes_through_a_library) {
+    const auto of = [](const char* function) {
+        return library_memory_of(function) ? library_memory_of(function)->name : "";
+    };
+    EXPECT_EQ(of("void std::_Function_base::_Base_manager<main::{lambda()#1}>::_M_create<main::{lambda()#1}>(int)"),
+              "std::function");
+    EXPECT_EQ(of("std::function<long int(long int)>::function<make(long int)::<lambda(long int)> >"), "std::function");
+    EXPECT_EQ(of("std::_Function_handler<void (), f()::{lambda()#1}>::_M_manager(std::_Any_data&)"), "std::function");
+    EXPECT_EQ(of("std::__1::__function::__value_func<void ()>::__value_func[abi:ne190107]<f()::$_0>(f()::$_0&&)"),
+              "std::function");
+    EXPECT_EQ(of("std::_Function_handler<void (), f()::{lambda()#1}>::_M_invoke(std::_Any_data const&)"), "");
+    EXPECT_EQ(of("std::function<void ()>::operator()() const"), "");
+    EXPECT_EQ(of("__cxa_allocate_exception"), "an exception");
+    EXPECT_EQ(of("std::runtime_error::runtime_error(char const*)"), "the text of an exception");
+    EXPECT_EQ(of("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<item*>(item*)"),
+              "the counts of std::shared_ptr");
+    EXPECT_EQ(of("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<item, std::allocator<void>>(item*&, "
+                 "std::_Sp_alloc_shared_tag<std::allocator<void> >)"),
+              "");
+    EXPECT_EQ(of("void std::stable_sort<int*>(int*, int*)"), "the buffer of a standard algorithm");
+    EXPECT_EQ(
+        of("std::__detail::_NFA<std::__cxx11::regex_traits<char> >::_M_insert_state(std::__detail::_State<char>)"),
+        "std::regex");
+    EXPECT_EQ(of("std::__cxx11::basic_stringbuf<char, std::char_traits<char>, std::allocator<char> >::overflow(int)"),
+              "a stream of the standard library");
+    EXPECT_EQ(of("std::__detail::_Hashtable_alloc<std::allocator<int> >::_M_allocate_node()"), "");
+    EXPECT_EQ(of("std::vector<int, std::allocator<int> >::push_back(int&&)"), "");
+    EXPECT_EQ(of("my::function<int>::function(int)"), "");
+    EXPECT_EQ(of("qsort"), "the C library");
+    EXPECT_EQ(of("main"), "");
+}
+
+TEST_F(plan, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
+    const auto callable =
+        made.stack({"main", "loop:1", "listen:4", "std::function<void ()>::function<lambda>(lambda&&)",
+                    "std::_Function_base::_Base_manager<lambda>::_M_create<lambda>(lambda&&)", "operator new<lambda>",
+                    "operator new(unsigned long)"});
+    const auto own = made.stack({"main", "loop:1", "listen:5", "operator new(unsigned long)"});
+    const auto frees = made.stack({"main", "loop:1", "listen:8"});
+    for (int i = 0; i < 2000; ++i) {
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t n = 0; n < 6; ++n) {
+            objects.push_back(made.allocate(callable, 32));
+            objects.push_back(made.allocate(own, 40 + 8 * n));
+        }
+        for (const std::uint64_t object : objects) made.release(object, frees);
+    }
+    const std::vector<advice>& advices = planned().advices;
+    ASSERT_EQ(advices.size(), 2U);
+    const auto is_of_library = [](const advice& each) { return each.place.kind == place_kind::library; };
+    const auto of_library = std::ranges::find_if(advices, is_of_library);
+    ASSERT_NE(of_library, advices.end());
+    const advice& left = *of_library;
+    EXPECT_EQ(left.candidate, verdict::leave);
+    EXPECT_EQ(title_of(left, paths()), "leave std::function in listen as it is");
+    EXPECT_NE(left.reason.find("16 bytes"), std::string::npos) << left.reason;
+    EXPECT_EQ(left.figures.objects, 12000U);
+    const auto arena = std::ranges::find_if_not(advices, is_of_library);
+    ASSERT_NE(arena, advices.end());
+    EXPECT_EQ(arena->candidate, verdict::arena);
+    EXPECT_EQ(arena->figures.objects, 12000U);
+}
+
+TEST_F(plan, what_a_captured_container_allocates_is_not_the_librarys) {
+    const auto copies = made.stack({"main", "loop:1", "listen:4", "std::function<void ()>::function<lambda>(lambda&&)",
+                                    "std::_Function_base::_Base_manager<lambda>::_M_create<lambda>(lambda&&)",
+                                    "std::vector<int, std::allocator<int> >::vector(std::vector<int, "
+                                    "std::allocator<int> > const&)",
+                                    "operator new(unsigned long)"});
+    const auto frees = made.stack({"main", "loop:2", "remove"});
+    for (int i = 0; i < 2000; ++i) made.release(made.allocate(copies, 48), frees);
+    ASSERT_EQ(planned().advices.size(), 1U);
+    EXPECT_EQ(planned().advices.front().places.front().kind, place_kind::container);
+}
+
 TEST_F(plan, small_sites_are_counted_together) {
     churn("spawn", 48, 5000, 100);
     churn("rare", 16, 20, 2);

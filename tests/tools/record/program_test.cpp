@@ -61,6 +61,13 @@ TEST_F(refused, is_a_static_program_without_the_recorder) {
     EXPECT_TRUE(contains(refusal({STATIC_PROGRAM}), "link it with libacre-record.a"));
 }
 
+TEST_F(refused, is_a_shared_library) {
+    const fs::path library = directory_.path() / "library";
+    fs::copy_file(RECORDER, library);
+    fs::permissions(library, fs::perms::owner_all);
+    EXPECT_TRUE(contains(refusal({library.string()}), "it is a shared library, not a program"));
+}
+
 TEST_F(refused, is_a_program_with_the_recorder_of_another_version) {
     std::ostringstream whole;
     whole << std::ifstream{STATIC_FUNCTIONS, std::ios::binary}.rdbuf();

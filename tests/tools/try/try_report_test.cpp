@@ -51,6 +51,20 @@ TEST(try_report, names_the_ways_that_are_not_told_from_the_best) {
     EXPECT_FALSE(says(result, "do not tell"));
 }
 
+TEST(try_report, names_a_way_that_needs_less_memory_where_the_best_takes_much) {
+    contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    EXPECT_FALSE(says(result, "memory to save the time"));
+    for (measured_run& each : result.ways[1].runs) each.peak_bytes = 2'200'000;
+    EXPECT_TRUE(says(result, "It takes that memory to save the time"));
+    result.ways.push_back(result.ways[1]);
+    result.ways[2].how.name = "third";
+    for (measured_run& each : result.ways[2].runs) each = {.user = 0.9, .peak_bytes = 1'050'000};
+    EXPECT_TRUE(says(result, "With third it takes 10.0 % less CPU time and 1.05 of the memory."));
+    EXPECT_FALSE(says(result, "memory to save the time"));
+    for (measured_run& each : result.ways[2].runs) each.user = 0.99;
+    EXPECT_TRUE(says(result, "It takes that memory to save the time"));
+}
+
 TEST(try_report, a_median_whose_interval_reaches_above_1_may_be_chance) {
     const contest_result result = contest_of({0.7, 0.7, 0.8, 0.8, 0.8, 0.8, 1.1, 1.1});
     EXPECT_TRUE(says(result, "less CPU time in the median, which may be chance"));

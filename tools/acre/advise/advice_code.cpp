@@ -116,6 +116,7 @@ private:
             case place_kind::site:
                 return {place.by_new ? &code_lines::object : &code_lines::plain, any_type};
             case place_kind::hook:
+            case place_kind::library:
             case place_kind::several:
                 break;
         }
@@ -161,12 +162,25 @@ private:
     std::set<std::string> variables_;
 };
 
-/// The code for a C file, with a function for realloc only where the program calls that: it would be unused.
+/// Puts a header behind the others.
+void include(std::string& code, const std::string& header) {
+    const std::size_t end = code.find('\n', code.rfind("#include")) + 1;
+    code.insert(end, "#include <" + header + ">\n");
+}
+
+/// The code for a C file, with functions for realloc and calloc only where the program calls these: others would be
+/// unused.
 std::string c_code_of(const advice& each, const call_paths& paths) {
     const verdict_traits& traits = traits_of(each.candidate);
-    const std::string realloc = each.figures.reallocated ? filled(traits.c_realloc, each, paths) : "";
-    const std::string header = realloc.empty() ? "" : "#include <string.h>\n";
-    return filled(traits.c_code, each, paths, {{"realloc", realloc}, {"realloc_header", header}});
+    const bool is_shared = each.figures.threads > 1 && *traits.c_for_threads.code != '\0';
+    const verdict_traits::c_lines& lines = is_shared ? traits.c_for_threads : traits.c;
+    const std::string realloc = each.figures.reallocated ? filled(lines.realloc, each, paths) : "";
+    std::string code = filled(lines.code, each, paths, {{"realloc", realloc}});
+    if (each.figures.zeroed) code += filled(traits.c_calloc, each, paths);
+    if (code.find("SIZE_MAX") != std::string::npos) include(code, "stdint.h");
+    if (code.find("memcpy(") != std::string::npos || code.find("memset(") != std::string::npos)
+        include(code, "string.h");
+    return code;
 }
 
 /// The code of classes whose objects come from a pool of each.

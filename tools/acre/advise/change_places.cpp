@@ -183,12 +183,16 @@ private:
 }  // namespace
 
 const char* name_of(place_kind kind) {
-    constexpr std::array names{"site", "container", "class", "hook", "several"};
+    constexpr std::array names{"site", "container", "class", "hook", "library", "several"};
     return names[static_cast<std::size_t>(kind)];
 }
 
 std::string_view class_in(std::string_view function) {
     return name_reading{function}.qualifier();
+}
+
+std::string_view function_in(std::string_view function) {
+    return name_reading{function}.function();
 }
 
 std::optional<named_container> container_in(std::string_view function) {
@@ -246,13 +250,14 @@ public:
             const bool by_make_unique = place.by_make_unique;
             const bool is_site = place.kind == place_kind::site;
             const bool is_container = place.kind == place_kind::container;
+            const bool is_library = place.kind == place_kind::library;
             const std::uint32_t own_node = paths_.own_code(run_.contexts()[context].node);
             const std::uint32_t own = paths_.nodes()[own_node].function;
             // A container of a function is one for each function that has one; a site is one for each line.
-            const std::uint32_t part = is_site                                ? run_.contexts()[context].site
-                                       : place.kind == place_kind::hook       ? hook_set_[context]
-                                       : is_container && place.within.empty() ? own
-                                                                              : 0;
+            const std::uint32_t part = is_site                          ? run_.contexts()[context].site
+                                       : place.kind == place_kind::hook ? hook_set_[context]
+                                       : is_library || (is_container && place.within.empty()) ? own
+                                                                                              : 0;
             const auto unit = is_container ? std::pair{own_node, place.name} : std::pair{context, std::string{"-"}};
             const auto [unit_entry, new_unit] =
                 units.try_emplace(unit, static_cast<std::uint32_t>(into_.units_.size()));
@@ -276,6 +281,7 @@ private:
         std::string type;
         bool is_unique = false;  // the type is one that std::make_unique makes
         std::string shared;
+        const library_memory* library = nullptr;
 
         change_place place() const {
             return {.kind = place_kind::type, .name = type, .by_new = !is_unique, .by_make_unique = is_unique};
@@ -291,6 +297,7 @@ private:
             each.type = written(type_made_in(name));
             each.is_unique = !each.type.empty() && is_make_unique(name);
             each.shared = written(type_shared_in(name));
+            each.library = library_memory_of(name);
         }
         return each;
     }
@@ -438,11 +445,28 @@ private:
 
     change_place place_of(std::uint32_t context) {
         const std::uint32_t through = through_[context];
+        if (const library_memory* own = memory_of_library(run_.contexts()[context].node); own != nullptr) {
+            return {.kind = place_kind::library, .name = std::string{own->name}, .library = own};
+        }
         if (is_behind_hook(context)) return hook_of_set_.at(hook_set_[context]);
         if (const name_details& made = details(through); !made.type.empty() && through != 0) return made.place();
         change_place place = library_place_of(run_.contexts()[context].node);
         if (place.kind == place_kind::site) place.by_new = run_.contexts()[context].by_new;
         return place;
+    }
+
+    /// What the libraries between the program's code and the allocation allocate for themselves: the outermost that
+    /// has its contents, too, or the innermost, unless it is a container that it contains. Null: nothing.
+    const library_memory* memory_of_library(std::uint32_t node) {
+        const library_memory* found = nullptr;
+        bool is_in_container = false;
+        for (; node != 0 && !is_own(paths_.functions()[function_at(node)]); node = parent_of(node)) {
+            const name_details& each = details(function_at(node));
+            is_in_container = is_in_container || each.container || !each.shared.empty();
+            const library_memory* of = each.library;
+            if (of != nullptr && (of->with_contents || (found == nullptr && !is_in_container))) found = of;
+        }
+        return found;
     }
 
     /// A place by the functions of the standard library between the program's code and the allocation: the innermost

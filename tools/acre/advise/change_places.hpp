@@ -10,6 +10,7 @@
 
 #include "group.hpp"
 #include "history.hpp"
+#include "library_memory.hpp"
 #include "trace/call_paths.hpp"
 
 namespace acre::tool {
@@ -19,6 +20,7 @@ enum class place_kind : std::uint8_t {
     container,  // all that one container allocates, however it grows
     type,       // all objects of a class
     hook,       // all that goes through one function, which also frees it or whose objects are freed in one place
+    library,    // what a library allocates for itself in a function of the program: no code of the program changes it
     several     // sites that are worth a change only together
 };
 
@@ -32,6 +34,7 @@ struct change_place {
     bool by_new = false;          // of a site: operator new allocates there; of a class: a new expression does
     bool by_make_unique = false;  // of a class: std::make_unique makes objects
     std::string shared{};         // of a site: T of the std::make_shared<T> that allocates there; else empty
+    const library_memory* library = nullptr;  // of the library's memory; else null
 };
 
 class change_places {
@@ -65,6 +68,9 @@ private:
 /// The class in a function's name, "std::vector<int, std::allocator<int> >" of its members' names; empty if there is
 /// none.
 std::string_view class_in(std::string_view function);
+
+/// The last part of a function's name, without its parameters: "push_back" of "std::vector<int>::push_back(int&&)".
+std::string_view function_in(std::string_view function);
 
 /// A container of a standard library by the name of one of its member functions, as a person writes it:
 /// "std::vector<int>". Nothing if the function is not a container's.

@@ -242,6 +242,7 @@ private:
             figures.smallest = std::min(figures.smallest, context.smallest);
             figures.largest = std::max(figures.largest, context.largest);
             figures.reallocated = figures.reallocated || context.by_realloc;
+            figures.zeroed = figures.zeroed || context.by_calloc;
         }
     }
 

@@ -113,6 +113,7 @@ struct group_figures {
     std::uint64_t threads = 0;
     std::uint64_t aligned_to_8 = 0;  // objects of sizes that are no multiples of 16, without an alignment of their own
     bool reallocated = false;        // some of them, by realloc
+    bool zeroed = false;             // some of them, by calloc
 
     std::uint64_t events() const noexcept { return 2 * objects - never_freed; }
     double churn() const noexcept { return ratio(objects, thread_peak_objects); }

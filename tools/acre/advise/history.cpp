@@ -49,6 +49,7 @@ void history::allocate(const event& e, reading& state) {
     ++context.objects;
     context.by_new = is_new(e.op);
     context.by_realloc = context.by_realloc || e.op == operation::realloc;
+    context.by_calloc = context.by_calloc || e.op == operation::calloc;
     context.any_aligned = context.any_aligned || e.alignment_log2 != 0;
     context.bytes += e.size;
     context.smallest = std::min(context.smallest, e.size);

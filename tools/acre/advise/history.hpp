@@ -101,6 +101,7 @@ struct allocation_context {
     std::uint64_t lead_of_usual = 0;  // at most so many more died there than elsewhere
     bool by_new = false;              // operator new allocates
     bool by_realloc = false;          // realloc makes or ends some of its objects
+    bool by_calloc = false;           // calloc makes some of them
     bool any_aligned = false;         // some have an alignment of their own
     bool any_freed = false;
     bool crosses_threads = false;

@@ -1,5 +1,7 @@
 #include "plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -120,6 +122,12 @@ verdict verdict_for_several(const ruling& of) {
         default:
             return verdict::leave;
     }
+}
+
+std::string library_text(const library_memory& of) {
+    std::string text = "the library allocates it for itself, so no code of the program can give it other memory";
+    if (!of.advice.empty()) text += fmt::format(" ({})", of.advice);
+    return text + "; a preloaded malloc or acre run serves it";
 }
 
 class planner {
@@ -306,8 +314,19 @@ private:
     }
 
     void classify_site(advice each, std::size_t callers, context_set& unclear) {
+        const bool is_of_library = each.place.kind == place_kind::library;
         if (share_of(each.figures.objects) < threshold::worth_a_look) {
-            small_.push_back(std::move(each.contexts));
+            if (is_of_library) {
+                ++list_.small_sites;
+                list_.small_objects += each.figures.objects;
+            } else {
+                small_.push_back(std::move(each.contexts));
+            }
+            return;
+        }
+        if (is_of_library) {
+            each.reason = library_text(*each.place.library);
+            list_.advices.push_back(std::move(each));
             return;
         }
         each.escape_depth = each.place.kind == place_kind::hook ? no_owner : depths_.of(each.contexts);
@@ -423,6 +442,7 @@ private:
         each.decision = each.candidate;
         if (!each.of_scope) {
             each.function = scope_of_site(each);
+            if (each.place.kind == place_kind::library) return;
             each.refused = refused_for(each);
             if (!each.refused) each.escape = escape_of(each);
         }

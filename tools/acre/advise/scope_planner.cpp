@@ -40,7 +40,7 @@ std::vector<advice> scope_planner::plan() {
 void scope_planner::find_rare_escapes(std::vector<advice>& advices) {
     for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
         const allocation_context& context = run_.contexts()[i];
-        if (claimed_[i] || !context.escapes_rarely()) continue;
+        if (claimed_[i] || !context.escapes_rarely() || is_of_library(i)) continue;
         // A function that no other calls, as main, ends too late for an arena.
         if (owners_above(context.usual_owner).size() < 2) continue;
         escaping_[paths_.nodes()[context.usual_owner].function].push_back(i);
@@ -88,7 +88,7 @@ std::vector<scope_planner::candidate> scope_planner::candidates() const {
     std::set<std::uint32_t> recursive;
     for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
         const allocation_context& context = run_.contexts()[i];
-        if (!context.any_freed || context.owner == 0 || context.crosses_threads) continue;
+        if (!context.any_freed || context.owner == 0 || context.crosses_threads || is_of_library(i)) continue;
         candidate& own = by_function[paths_.nodes()[context.owner].function];
         own.own.push_back(i);
         own.depth = std::min(own.depth, paths_.nodes()[context.owner].depth);

@@ -60,6 +60,7 @@ private:
     void add_blockers(advice& to, const context_set& set) const;
     context_set unclaimed(const context_set& set) const;
     std::uint64_t objects_in(const context_set& set) const;
+    bool is_of_library(std::uint32_t context) const { return places_.of(context).kind == place_kind::library; }
     bool worth_a_look(const context_set& set) const;
 
     const history& run_;

@@ -21,7 +21,7 @@ constexpr const char* share_an_arena =
 
 constexpr const char* of_create =
     "{type}* {object} = {variable}.create<{type}>(arguments...);  // for new {type}(arguments...); no delete, no "
-    "std::unique_ptr\n";
+    "smart pointer\n";
 constexpr const char* of_owned =
     "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for new {type}(arguments...); no "
     "delete\n";
@@ -120,7 +120,7 @@ constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals
 // In C most functions have the shape of malloc's, since free does not get a size there. Nothing is freed one by one in
 // an arena, so its blocks have no header: they would take more memory than malloc's with one.
 constexpr const char* arena_c_code = R"(#include <acre.h>
-{realloc_header}static {thread_storage}acre_arena* {owner}_arena;
+static {thread_storage}acre_arena* {owner}_arena;
 static void* {owner}_malloc(size_t bytes) {{  // no free
     if ({owner}_arena == NULL)
         {owner}_arena = acre_arena_create(
@@ -130,8 +130,33 @@ static void* {owner}_malloc(size_t bytes) {{  // no free
 {realloc}static void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
 )";
 
+// Objects may outlive their thread, so it cannot have an arena of its own.
+constexpr const char* shared_arena_c_code = R"(#include <acre.h>
+#include <threads.h>
+static acre_concurrent_arena* {owner}_arena;
+static once_flag {owner}_made = ONCE_FLAG_INIT;
+static void {owner}_make(void) {{
+    {owner}_arena = acre_concurrent_arena_create(
+        &(acre_concurrent_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
+}}
+static void* {owner}_malloc(size_t bytes) {{  // no free
+    call_once(&{owner}_made, {owner}_make);
+    return acre_concurrent_arena_allocate({owner}_arena, bytes, {c_alignment});
+}}
+{realloc}static void {owner}_reset(void) {{ acre_concurrent_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+)";
+
+constexpr const char* shared_arena_c_realloc =
+    R"(// For realloc: old_bytes is the size that `old` was requested with, which the arena does not know.
+static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
+    void* p = {owner}_malloc(bytes);
+    if (p != NULL && old != NULL) memcpy(p, old, old_bytes < bytes ? old_bytes : bytes);
+    return p;
+}}
+)";
+
 constexpr const char* scratch_c_code = R"(#include <acre.h>
-{realloc_header}static {thread_storage}acre_arena* {owner}_arena;
+static {thread_storage}acre_arena* {owner}_arena;
 static acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
     if ({owner}_arena == NULL)
         {owner}_arena = acre_arena_create(
@@ -152,6 +177,22 @@ static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
     return p;
 }}
 )";
+
+// What a resource allocates is not set to zero.
+constexpr const char* any_c_calloc = R"(static void* {owner}_calloc(size_t count, size_t size) {{
+    if (size != 0 && count > SIZE_MAX / size) return NULL;
+    void* p = {owner}_malloc(count * size);
+    if (p != NULL) memset(p, 0, count * size);
+    return p;
+}}
+)";
+constexpr const char* pool_c_calloc = R"(static void* {owner}_allocate_zeroed(void) {{  // for calloc
+    void* object = {owner}_allocate();
+    if (object != NULL) memset(object, 0, {slot});
+    return object;
+}}
+)";
+constexpr const char* stack_buffer_c_calloc = "if (p != NULL) memset(p, 0, bytes);  // where calloc allocated it\n";
 
 constexpr const char* stack_buffer_c_code = R"(#include <stdalign.h>
 #include <stdlib.h>
@@ -182,7 +223,7 @@ static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 
 constexpr const char* multi_arena_c_code = R"(#include <acre.h>
 #include <stdlib.h>
-{realloc_header}static {thread_storage}acre_multi_arena* {owner}_arenas;
+static {thread_storage}acre_multi_arena* {owner}_arenas;
 static acre_resource* {owner}_memory(void) {{
     if ({owner}_arenas == NULL)
         {owner}_arenas = acre_multi_arena_create(
@@ -258,8 +299,8 @@ constexpr verdict_traits table[] = {
                                "and the reset after it.",
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
      .code = arena_code,
-     .c_code = arena_c_code,
-     .c_realloc = arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc},
+     .c_calloc = any_c_calloc},
     {.which = verdict::scratch,
      .name = "scratch",
      .resource = "arena",
@@ -277,8 +318,8 @@ constexpr verdict_traits table[] = {
           "The scratch frees everything at the end of its block: declared before a loop, it would hold what all "
           "iterations allocate."},
      .code = scratch_code,
-     .c_code = scratch_c_code,
-     .c_realloc = arena_c_realloc},
+     .c = {scratch_c_code, arena_c_realloc},
+     .c_calloc = any_c_calloc},
     {.which = verdict::stack_buffer,
      .name = "stack_buffer",
      .resource = "stack_buffer",
@@ -293,7 +334,8 @@ constexpr verdict_traits table[] = {
                   "from malloc. The buffer frees everything at the end of its block: declared before a loop, it would "
                   "serve only the first iterations."},
      .code = stack_buffer_code,
-     .c_code = stack_buffer_c_code},
+     .c = {.code = stack_buffer_c_code},
+     .c_calloc = stack_buffer_c_calloc},
     {.which = verdict::object_pool,
      .name = "object_pool",
      .resource = "pool",
@@ -309,7 +351,8 @@ constexpr verdict_traits table[] = {
           "create() without arguments is new T(), which sets plain data to zero; new T does not. Where a "
           "container or std::make_shared allocates here, use an acre::multi_pool with acre::allocator instead."},
      .code = object_pool_code,
-     .c_code = object_pool_c_code},
+     .c = {.code = object_pool_c_code},
+     .c_calloc = pool_c_calloc},
     {.which = verdict::multi_pool,
      .name = "multi_pool",
      .resource = "multi_pool",
@@ -321,7 +364,8 @@ constexpr verdict_traits table[] = {
      .evidence = any_order,
      .cautions = {to_own_pool},
      .code = multi_pool_code,
-     .c_code = multi_pool_c_code},
+     .c = {.code = multi_pool_c_code},
+     .c_calloc = any_c_calloc},
     {.which = verdict::multi_arena,
      .name = "multi_arena",
      .resource = "multi_arena",
@@ -337,8 +381,8 @@ constexpr verdict_traits table[] = {
      .cautions = {"There are half as many arenas again as this run needed, and the heap serves what they cannot. One "
                   "object that lives on keeps its whole arena."},
      .code = multi_arena_code,
-     .c_code = multi_arena_c_code,
-     .c_realloc = multi_arena_c_realloc},
+     .c = {multi_arena_c_code, multi_arena_c_realloc},
+     .c_calloc = any_c_calloc},
     {.which = verdict::monotonic_arena,
      .name = "monotonic_arena",
      .resource = "arena",
@@ -352,8 +396,9 @@ constexpr verdict_traits table[] = {
           "free them would keep the memory."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c_code = arena_c_code,
-     .c_realloc = arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc},
+     .c_for_threads = {shared_arena_c_code, shared_arena_c_realloc},
+     .c_calloc = any_c_calloc},
     {.which = verdict::phase_arena,
      .name = "phase_arena",
      .resource = "arena",
@@ -367,8 +412,9 @@ constexpr verdict_traits table[] = {
      .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c_code = arena_c_code,
-     .c_realloc = arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc},
+     .c_for_threads = {shared_arena_c_code, shared_arena_c_realloc},
+     .c_calloc = any_c_calloc},
     {.which = verdict::concurrent_object_pool,
      .name = "concurrent_object_pool",
      .resource = "concurrent_multi_pool",
@@ -380,7 +426,8 @@ constexpr verdict_traits table[] = {
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
      .code = object_pool_code,
-     .c_code = concurrent_object_pool_c_code},
+     .c = {.code = concurrent_object_pool_c_code},
+     .c_calloc = pool_c_calloc},
     {.which = verdict::concurrent_multi_pool,
      .name = "concurrent_multi_pool",
      .resource = "concurrent_multi_pool",
@@ -391,7 +438,8 @@ constexpr verdict_traits table[] = {
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
      .code = multi_pool_code,
-     .c_code = concurrent_multi_pool_c_code},
+     .c = {.code = concurrent_multi_pool_c_code},
+     .c_calloc = any_c_calloc},
     {.which = verdict::leave,
      .name = "leave",
      .resource = "system",

@@ -78,8 +78,14 @@ struct verdict_traits {
     const char* caution_for_containers = "";  // not in C
     const char* caution_for_threads = "";     // only where several threads allocate
     code_lines code{};
-    const char* c_code = "";     // for a C file
-    const char* c_realloc = "";  // {realloc} in it, where the objects are reallocated
+    /// For a C file.
+    struct c_lines {
+        const char* code = "";
+        const char* realloc = "";  // {realloc} in it, where the objects are reallocated
+    };
+    c_lines c{};
+    c_lines c_for_threads{};    // where several allocate; empty: the same
+    const char* c_calloc = "";  // behind the code, where calloc makes objects
 };
 
 const verdict_traits& traits_of(verdict which);

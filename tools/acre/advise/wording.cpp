@@ -115,15 +115,14 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return text + ".";
 }
 
-bool has_c_realloc(const advice& each) {
-    return each.figures.reallocated && *traits_of(each.candidate).c_realloc != '\0';
-}
-
 std::string c_text(const advice& each, const call_paths& paths) {
+    const std::string file = file_name(paths.sites()[each.site].file);
+    if (each.candidate == verdict::stack_buffer) return file + " is C: the code stands in place of malloc and free.";
+    const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
     return fmt::format(
-        "{} is C: put the code at the top of the file, call its functions in place of malloc{} and free, "
+        "{} is C: put the code at the top of the file, call its functions in place of malloc{}{} and free, "
         "and link libacre.",
-        file_name(paths.sites()[each.site].file), has_c_realloc(each) ? ", realloc" : "");
+        file, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
 /// The storage class of a declaration.
@@ -273,6 +272,8 @@ std::string subject_of(const advice& each, const call_paths& paths) {
             return "class " + each.place.name;
         case place_kind::hook:
             return "everything behind " + each.place.name;
+        case place_kind::library:
+            return each.place.name + " in " + function;
         case place_kind::several: {
             const std::string sites = plural(each.sites.size(), "site", "sites");
             return each.place.function == 0 ? sites + " together" : sites + " whose objects die in " + function;
@@ -335,7 +336,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     if (each.figures.threads > 1 && *traits.caution_for_threads != '\0') {
         cautions.push_back(filled(traits.caution_for_threads, each, paths));
     }
-    if (is_in_c(each, paths)) cautions.push_back(c_text(each, paths));
+    if (is_in_c(each, paths)) {
+        cautions.push_back(c_text(each, paths));
+    } else if (each.figures.zeroed) {
+        cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
+    }
     if (!pooled_classes_of(each, paths).empty()) return {class_caution};
     return cautions;
 }

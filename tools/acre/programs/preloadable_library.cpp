@@ -64,7 +64,9 @@ bool is_program(Elf* file) {
     return false;
 }
 
-/// Whether the dynamic linker preloads a file. It leaves others out, with a line on the program's standard error.
+}  // namespace
+
+/// The dynamic linker leaves other files out, with a line on the program's standard error.
 bool is_preloadable(const fs::path& path) {
     bool result = false;
     with_elf_file(path, [&](Elf* file) {
@@ -74,8 +76,6 @@ bool is_preloadable(const fs::path& path) {
     });
     return result;
 }
-
-}  // namespace
 
 fs::path library_beside_command(std::string_view name) {
     std::error_code error;

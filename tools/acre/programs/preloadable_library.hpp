@@ -18,6 +18,9 @@ std::filesystem::path library_beside_command(std::string_view name);
 /// Path of the first of these libraries that lies where the dynamic loader searches; empty if none does.
 std::string find_library(std::span<const std::string_view> names);
 
+/// Whether a file is a shared library, which the dynamic linker preloads, and not a program.
+bool is_preloadable(const std::filesystem::path& path);
+
 /// The path of a library, or of a link to it if LD_PRELOAD cannot hold the path: blanks and colons separate paths
 /// there, and the dynamic linker replaces tokens such as $LIB.
 class preloadable_library {

@@ -239,6 +239,7 @@ bool check_elf(const fs::path& path, const preload_use& use) {
     if (head.e_machine != EM_X86_64) refuse(path, "it is made for another processor; acre takes only x86-64 programs");
     check_length(path, head);
     const std::string loader = loader_of(path, head);
+    if (loader.empty() && is_preloadable(path)) refuse(path, "it is a shared library, not a program");
     if (use.linked_recorder_will_do && has_recorder(path, head)) return false;
     if (loader.empty()) refuse(path, std::string{use.if_static});
     if (loader.find("ld-linux-x86-64") == std::string::npos) {

@@ -1,0 +1,155 @@
+#include "library_memory.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "change_places.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+constexpr library_memory of_function{
+    "std::function", "in libstdc++ a callable of at most 16 bytes that can be copied byte by byte needs none"};
+constexpr library_memory of_any{"std::any", "in libstdc++ an object of at most 8 bytes needs none"};
+constexpr library_memory of_shared_ptr{"the counts of std::shared_ptr",
+                                       "std::make_shared allocates them together with the object"};
+constexpr library_memory of_algorithm{"the buffer of a standard algorithm",
+                                      "std::sort, std::merge and std::partition need none"};
+constexpr library_memory of_thread{"std::thread"};
+constexpr library_memory of_exception{"an exception"};
+constexpr library_memory of_exception_text{"the text of an exception", "", true};
+constexpr library_memory of_future{"the state of a future", "std::promise takes an allocator", true};
+constexpr library_memory of_regex{"std::regex", "an expression that is made once is not compiled again", true};
+constexpr library_memory of_stream{"a stream of the standard library", "std::to_chars and std::format_to need none",
+                                   true};
+constexpr library_memory of_path{"std::filesystem", "", true};
+constexpr library_memory of_locale{"std::locale", "", true};
+constexpr library_memory of_c_library{"the C library", "", true};
+
+struct named_memory {
+    std::string_view name;
+    const library_memory* memory = nullptr;
+};
+
+// Classes and namespaces in std, without template arguments.
+constexpr named_memory classes[] = {
+    {"function", &of_function},
+    {"_Function_base", &of_function},
+    {"__function", &of_function},
+    {"move_only_function", &of_function},
+    {"_Mofunc_base", &of_function},
+    {"any", &of_any},
+    {"_Temporary_buffer", &of_algorithm},
+    {"thread", &of_thread},
+    {"jthread", &of_thread},
+    {"__future_base", &of_future},
+    {"promise", &of_future},
+    {"packaged_task", &of_future},
+    {"basic_regex", &of_regex},
+    {"basic_stringbuf", &of_stream},
+    {"basic_stringstream", &of_stream},
+    {"basic_istringstream", &of_stream},
+    {"basic_ostringstream", &of_stream},
+    {"basic_filebuf", &of_stream},
+    {"filesystem", &of_path},
+    {"locale", &of_locale},
+    {"runtime_error", &of_exception_text},
+    {"logic_error", &of_exception_text},
+    {"domain_error", &of_exception_text},
+    {"invalid_argument", &of_exception_text},
+    {"length_error", &of_exception_text},
+    {"out_of_range", &of_exception_text},
+    {"range_error", &of_exception_text},
+    {"overflow_error", &of_exception_text},
+    {"underflow_error", &of_exception_text},
+    {"system_error", &of_exception_text},
+};
+
+// Classes and functions in std::__detail, which has parts of containers as well.
+constexpr named_memory details[] = {
+    {"_NFA", &of_regex},      {"_NFA_base", &of_regex},       {"_Compiler", &of_regex},
+    {"_Scanner", &of_regex},  {"_Executor", &of_regex},       {"_RegexTranslator", &of_regex},
+    {"_StateSeq", &of_regex}, {"_BracketMatcher", &of_regex}, {"__regex_algo_impl", &of_regex},
+};
+
+// Functions in std that are no members.
+constexpr named_memory functions[] = {
+    {"stable_sort", &of_algorithm},
+    {"__stable_sort", &of_algorithm},
+    {"stable_partition", &of_algorithm},
+    {"__stable_partition", &of_algorithm},
+    {"inplace_merge", &of_algorithm},
+    {"__inplace_merge", &of_algorithm},
+    {"get_temporary_buffer", &of_algorithm},
+    {"async", &of_future},
+    {"regex_match", &of_regex},
+    {"regex_search", &of_regex},
+    {"regex_replace", &of_regex},
+};
+
+// Functions of C, also as the libraries call them within.
+constexpr named_memory functions_of_c[] = {
+    {"__cxa_allocate_exception", &of_exception},
+    {"__cxa_allocate_dependent_exception", &of_exception},
+    {"fopen", &of_c_library},
+    {"fopen64", &of_c_library},
+    {"__fopen_internal", &of_c_library},
+    {"fdopen", &of_c_library},
+    {"_IO_file_doallocate", &of_c_library},
+    {"opendir", &of_c_library},
+    {"fdopendir", &of_c_library},
+    {"__alloc_dir", &of_c_library},
+    {"qsort", &of_c_library},
+    {"qsort_r", &of_c_library},
+    {"__qsort_r", &of_c_library},
+    {"regcomp", &of_c_library},
+    {"regexec", &of_c_library},
+    {"getaddrinfo", &of_c_library},
+    {"setlocale", &of_c_library},
+    {"newlocale", &of_c_library},
+    {"iconv_open", &of_c_library},
+    {"glob", &of_c_library},
+};
+
+const library_memory* find_in(const auto& table, std::string_view name) {
+    const auto found = std::ranges::find(table, name, &named_memory::name);
+    return found == std::end(table) ? nullptr : found->memory;
+}
+
+/// "vector" of "vector<a::b>::push_back".
+std::string_view first_part(std::string_view name) {
+    return name.substr(0, name.find_first_of("<:( @"));
+}
+
+std::string_view without(std::string_view name, std::string_view prefix) {
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+/// Whether std::shared_ptr's constructor takes the object by a pointer, which a program has allocated.
+bool takes_pointer(std::string_view member) {
+    const std::string_view parameters = member.substr(std::min(member.find('('), member.size()));
+    return parameters.substr(0, parameters.find_first_of(",)")).ends_with('*');
+}
+
+}  // namespace
+
+const library_memory* library_memory_of(std::string_view function) {
+    const std::string_view of = class_in(function);
+    const std::string_view member = function_in(function);
+    if (of.empty()) return find_in(functions_of_c, first_part(member));
+    if (of == "std" || of == "std::__1" || of == "std::_V2") return find_in(functions, first_part(member));
+    if (!of.starts_with("std::")) return nullptr;
+    std::string_view rest = of.substr(5);
+    for (const std::string_view inner : {"__1::", "__cxx11::", "_V2::"}) rest = without(rest, inner);
+    if (rest == "__detail") return find_in(details, first_part(member));
+    if (rest.starts_with("__detail::")) return find_in(details, first_part(rest.substr(10)));
+    const std::string_view name = first_part(rest);
+    if (name == "__shared_count" || (name == "shared_ptr" && first_part(member) == name))
+        return takes_pointer(function.substr(function.find(member))) ? &of_shared_ptr : nullptr;
+    // Copies a callable. The other members call it, and what it allocates is the program's.
+    if (name == "_Function_handler") return member == "_M_manager" ? &of_function : nullptr;
+    return member.starts_with("operator()") ? nullptr : find_in(classes, name);
+}
+
+}  // namespace acre::tool

@@ -1,0 +1,17 @@
+// Memory that the C or C++ library allocates for itself: no change of the program's code brings other memory there.
+#pragma once
+
+#include <string_view>
+
+namespace acre::tool {
+
+struct library_memory {
+    std::string_view name;       // as a person calls it: "std::function"
+    std::string_view advice{};   // what avoids the memory; empty: nothing does
+    bool with_contents = false;  // also the containers in it are out of the program's reach
+};
+
+/// Of a function of a library: the memory that it allocates for itself. Null for all others.
+const library_memory* library_memory_of(std::string_view function);
+
+}  // namespace acre::tool
