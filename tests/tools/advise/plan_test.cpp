@@ -770,6 +770,7 @@ TEST_F(plan, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
     ASSERT_NE(of_library, advices.end());
     const advice& left = *of_library;
     EXPECT_EQ(left.candidate, verdict::leave);
+    EXPECT_EQ(left.in_plan, verdict::object_pool);
     EXPECT_EQ(title_of(left, paths()), "leave std::function in listen as it is");
     EXPECT_NE(left.reason.find("16 bytes"), std::string::npos) << left.reason;
     EXPECT_EQ(left.figures.objects, 12000U);

@@ -326,6 +326,7 @@ private:
         }
         if (is_of_library) {
             each.reason = library_text(*each.place.library);
+            each.in_plan = rule_for(each.figures, no_owner).candidate;
             list_.advices.push_back(std::move(each));
             return;
         }
@@ -440,6 +441,7 @@ private:
         each.share = share_of(each.figures.objects);
         if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
         each.decision = each.candidate;
+        if (each.candidate != verdict::leave) each.in_plan = each.candidate;
         if (!each.of_scope) {
             each.function = scope_of_site(each);
             if (each.place.kind == place_kind::library) return;
@@ -542,6 +544,7 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     joined.escape_depth = no_owner;
     joined.candidate = joined.figures.freed_elsewhere != 0 ? verdict::concurrent_multi_pool : verdict::multi_pool;
     joined.decision = joined.candidate;
+    joined.in_plan = joined.candidate;
     fill_sites(joined, run);
     joined.function = paths.sites()[joined.site].function;
     joined.share = static_cast<double>(joined.figures.objects) / static_cast<double>(objects_of_run);

@@ -210,7 +210,7 @@ std::unordered_map<path_key, routing> advised_routings(const advice_list& list, 
     std::unordered_map<path_key, std::pair<std::uint64_t, routing>> best;
     for (std::size_t number = 0; number < list.advices.size(); ++number) {
         const advice& each = list.advices[number];
-        const site_policy policy = policy_for(each.candidate);
+        const site_policy policy = policy_for(each.in_plan);
         const std::string group = group_name_of(number, each, paths);
         for (const path_objects& path : each.by_path) {
             auto& [objects, chosen] = best[key_of_path(path.node, path.site)];
@@ -505,7 +505,7 @@ made_plan make_plan(trace_reader& reader, const call_paths& paths, const advice_
 }
 
 std::string group_name_of(std::size_t number, const advice& each, const call_paths& paths) {
-    if (policy_for(each.candidate) == site_policy::separate) return "long-lived";
+    if (policy_for(each.in_plan) == site_policy::separate) return "long-lived";
     return fmt::format("{} {}", number + 1, paths.functions()[each.function].short_name);
 }
 

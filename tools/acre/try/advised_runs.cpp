@@ -63,6 +63,7 @@ void add_plans(way_list& ways, const std::filesystem::path& program, advice_list
     std::uint64_t allocations = 0;
     for (const planned_site& each : plan.sites) allocations += each.allocations;
     for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
+        if (list.advices[i].candidate == verdict::leave) continue;  // no code gets what a plan does for it
         const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
         if (added.library == 0) {
