@@ -126,8 +126,8 @@ struct rare_escape {
 struct advice {
     verdict candidate = verdict::leave;  // by the lives of the objects
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
-    verdict in_plan = verdict::leave;    // the candidate, or what serves the library's memory, which only a plan reaches
-    std::string reason;                  // why the decision is `leave`
+    verdict in_plan = verdict::leave;  // the candidate, or what serves the library's memory, which only a plan reaches
+    std::string reason;                // why the decision is `leave`
 
     change_place place;                // what is changed
     std::vector<change_place> places;  // where its objects are allocated, those of most objects first
