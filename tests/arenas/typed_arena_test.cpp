@@ -69,7 +69,8 @@ static_assert(no_end<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>, typed_ar
 
 template <class... A>
 constexpr bool owning = (acre::owning_resource<A> && ...);
-static_assert(owning<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>, typed_arena<orc, 4, falling_back>>);
+static_assert(owning<typed_arena<orc, 4>, typed_arena<orc, 4, reusing>>);
+static_assert(!acre::owning_resource<typed_arena<orc, 4, falling_back>>, "it does not know what the fallback owns");
 static_assert(acre::resettable_resource<typed_arena<orc, 4>> &&
               acre::resettable_resource<typed_arena<orc, 4, reusing>>);
 static_assert(!acre::resettable_resource<typed_arena<orc, 4, falling_back>>);

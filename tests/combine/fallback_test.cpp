@@ -34,6 +34,9 @@ static_assert(!std::is_move_constructible_v<fallback<acre::arena, acre::heap>>);
 template <class P, class S>
 concept falls_back = requires { typename fallback<P, S>; };
 static_assert(!falls_back<acre::heap, acre::heap>, "a heap cannot say what it owns");
+static_assert(!falls_back<acre::static_pool<64>, acre::multi_pool> &&
+                  !falls_back<acre::segregate<64, acre::static_pool<64>, acre::arena>, acre::heap>,
+              "it would give what the pool's upstream served to the secondary");
 
 TEST(fallback, example) {
     acre::arena level;

@@ -78,12 +78,15 @@ static_assert(
 
 template <class... R>
 constexpr bool all_owning = (acre::owning_resource<R> && ...);
-static_assert(all_owning<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::multi_arena,
-                         acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
-                         acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>,
-                         acre::multi_pool, acre::concurrent_pool<64>, acre::concurrent_object_pool<plain>,
-                         acre::concurrent_multi_pool, acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>,
-                         acre::chunk_pool<1, 16>, acre::static_pool<64>>);
+static_assert(
+    all_owning<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::multi_arena,
+               acre::inline_multi_arena<4, 64>, acre::concurrent_arena, acre::concurrent_multi_arena,
+               acre::inline_concurrent_multi_arena<4, 64>, acre::pool<64>, acre::object_pool<plain>, acre::multi_pool,
+               acre::concurrent_pool<64>, acre::concurrent_object_pool<plain>, acre::concurrent_multi_pool,
+               acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>, acre::chunk_pool<1, 16>>);
+static_assert(!acre::owning_resource<acre::static_pool<64>> &&
+                  !acre::owning_resource<acre::statistics<acre::static_pool<64>>>,
+              "it does not know what its upstream owns");
 
 template <class... R>
 constexpr bool all_resettable = (acre::resettable_resource<R> && ...);

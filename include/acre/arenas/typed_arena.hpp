@@ -209,6 +209,8 @@ public:
     static constexpr const char* name = "acre::typed_arena";
     /// acre::shared_resource
     static constexpr bool shared_by_threads = Options.synchronized;
+    /// acre::owning_resource: owns() knows nothing of what the fallback handed out.
+    static constexpr bool owns_only_part = falls_back;
     static constexpr typed_arena_options options = Options;
     using value_type = T;
 

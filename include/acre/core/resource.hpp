@@ -31,11 +31,13 @@ concept resource =
 template <class R>
 concept stateless_resource = resource<R> && std::is_empty_v<R> && std::default_initializable<R>;
 
-/// A resource that knows whether an address lies in its storage.
+/// A resource that knows of each address whether it handed out the storage there. One that passes some requests on, and
+/// does not know what became of these, has owns() for the others, and declares owns_only_part.
 template <class R>
-concept owning_resource = resource<R> && requires(const R& r, const void* p) {
-    { r.owns(p) } noexcept -> std::same_as<bool>;
-};
+concept owning_resource =
+    resource<R> && !requires { requires R::owns_only_part; } && requires(const R& r, const void* p) {
+        { r.owns(p) } noexcept -> std::same_as<bool>;
+    };
 
 /// A resource that can take everything back at once.
 template <class R>

@@ -453,6 +453,8 @@ public:
     static constexpr const char* name = detail::static_pool_name;
     /// acre::shared_resource
     static constexpr bool shared_by_threads = detail::group_traits<Group>::shared;
+    /// acre::owning_resource: owns() knows nothing of what the upstream handed out.
+    static constexpr bool owns_only_part = true;
 
     /// Bytes of a slot: Size rounded up to its size class.
     static constexpr std::size_t slot_bytes() noexcept { return slots::geometry.slot_bytes; }
@@ -510,7 +512,7 @@ public:
     static std::size_t live() noexcept { return slots::live(); }
     /// Bytes held from the heap, or from the group's upstream.
     static std::size_t capacity() noexcept { return slots::held_bytes(); }
-    /// True when `p` lies in a slab of this pool. Linear in the slabs held.
+    /// True when `p` lies in a slab of this pool; false for storage of the upstream. Linear in the slabs held.
     static bool owns(const void* p) noexcept { return slots::owns(p); }
 
     friend constexpr bool operator==(const static_pool&, const static_pool&) noexcept { return true; }

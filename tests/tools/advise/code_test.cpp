@@ -178,14 +178,14 @@ TEST_F(code, has_make_unique_where_the_program_has_it) {
     advice each = advice_of(verdict::arena, 1, stack_);
     each.places = {{.kind = place_kind::type, .name = "orc", .by_make_unique = true}};
     const std::string only = code_of(each, paths_);
-    EXPECT_NE(only.find("auto object = acre::make_unique<orc>(handle_request_memory, arguments...);  // for "
-                        "std::make_unique<orc>; no delete after release()\n"),
+    EXPECT_NE(only.find("orc* object = handle_request_memory.create<orc>(arguments...);  // for std::make_unique<orc>; "
+                        "a plain pointer in place of std::unique_ptr\n"),
               std::string::npos)
         << only;
     EXPECT_EQ(only.find("new orc"), std::string::npos) << only;
     each.places[0].by_new = true;
     const std::string both = code_of(each, paths_);
-    EXPECT_NE(both.find("for std::make_unique<orc>; no delete after release()\n"), std::string::npos) << both;
+    EXPECT_NE(both.find("for std::make_unique<orc>; a plain pointer"), std::string::npos) << both;
     EXPECT_NE(both.find("for new orc(arguments...); no delete, no smart pointer\n"), std::string::npos) << both;
 }
 
@@ -243,6 +243,30 @@ TEST_F(code, in_c_it_has_a_realloc_where_the_program_reallocates) {
             << pasted;
         compile_c(pasted);
     }
+}
+
+TEST_F(code, in_c_what_a_thread_has_ends_with_it) {
+    use_c();
+    const call_paths paths{made_.tables};
+    for (const verdict which :
+         {verdict::arena, verdict::scratch, verdict::object_pool, verdict::multi_pool, verdict::multi_arena}) {
+        advice each = advice_of(which, 4, stack_);
+        const std::string pasted = code_of(each, paths);
+        EXPECT_NE(pasted.find("_destroy(ended); }"), std::string::npos) << pasted;
+        compile_c(pasted);
+        EXPECT_EQ(code_of(advice_of(which, 1, stack_), paths).find("_of_thread"), std::string::npos);
+        each.figures.never_freed = 1;
+        EXPECT_EQ(code_of(each, paths).find("_of_thread"), std::string::npos);
+    }
+}
+
+TEST_F(code, a_pool_that_threads_share_is_static) {
+    EXPECT_NE(code_for(verdict::concurrent_multi_pool, 4).find("\nstatic acre::concurrent_multi_pool "),
+              std::string::npos);
+}
+
+TEST_F(code, variables_have_no_tags_of_an_abi) {
+    EXPECT_EQ(variable_name("make_body[abi:cxx11]"), "make_body");
 }
 
 // Objects may outlive the thread that made them.

@@ -611,7 +611,7 @@ TEST_F(plan_of_groups, a_member_container_is_one_however_it_grows) {
     const advice& only = planned().advices[0];
     EXPECT_EQ(only.place.kind, place_kind::container);
     EXPECT_EQ(only.sites.size(), 2U);
-    EXPECT_EQ(title_of(only, paths()), "a multi_pool for std::vector<order> of book");
+    EXPECT_EQ(title_of(only, paths()), "a multi_pool for std::vector<order> in functions of book");
 }
 
 TEST_F(plan_of_groups, a_class_is_one_wherever_its_objects_are_made) {
@@ -692,6 +692,46 @@ TEST_F(plan_of_groups, an_arena_gets_all_of_a_container_or_nothing) {
     ASSERT_NE(arena, nullptr);
     EXPECT_EQ(arena->candidate, verdict::arena);
     EXPECT_EQ(arena->figures.objects, 2400U);  // not the 300 that would have fitted
+}
+
+TEST_F(plan_of_groups, an_arena_gets_all_of_a_member_container_or_nothing) {
+    // A deque allocates its first node where it is constructed, and others where it grows: these live on.
+    const std::string deque = "std::deque<int, std::allocator<int> >::";
+    const auto first = made.stack({"main", "request:5", "loop::loop():1", deque + "deque()"});
+    const auto later = made.stack({"main", "request:6", "loop::post:2", deque + "push_back(int)"});
+    const auto text = made.stack({"main", "request:7", "copy_text:7"});
+    const auto end = made.stack({"main", "request:8"});
+    std::vector<std::uint64_t> kept;
+    for (int i = 0; i < 300; ++i) {
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t n = 0; n < 8; ++n) objects.push_back(made.allocate(text, 20 + 13 * n));
+        objects.push_back(made.allocate(first, 512));
+        kept.push_back(made.allocate(later, 512));
+        for (const std::uint64_t object : objects) made.release(object, end);
+    }
+    planned();
+    const advice* arena = about("copy_text");
+    ASSERT_NE(arena, nullptr);
+    EXPECT_EQ(arena->candidate, verdict::arena);
+    EXPECT_EQ(arena->figures.objects, 2400U);  // not the first nodes
+}
+
+TEST_F(plan_of_groups, a_base_with_an_operator_new_is_not_the_class_of_its_objects) {
+    const auto makes = made.stack({"main", "loop:1", "spawn:3", "counted<orc>::operator new(unsigned long)"});
+    const auto frees = made.stack({"main", "loop:2", "remove"});
+    std::deque<std::uint64_t> live;
+    for (int i = 0; i < 4000; ++i) {
+        live.push_back(made.allocate(makes, 48, 0, operation::new_single));
+        if (live.size() < 60) continue;
+        std::swap(live[random() % live.size()], live.front());
+        made.release(live.front(), frees);
+        live.pop_front();
+    }
+    const advice& only = planned().advices.at(0);
+    const std::string code = code_of(only, paths());
+    EXPECT_EQ(code.find("counted"), code.find("counted_")) << code;
+    EXPECT_NE(code.find("T: the type of 48 bytes"), std::string::npos) << code;
+    EXPECT_NE(cautions_of(only, paths()).back().find("counted<orc> has an operator new of its own"), std::string::npos);
 }
 
 TEST(names_of_places, are_found_in_functions) {

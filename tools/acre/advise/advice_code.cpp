@@ -32,6 +32,11 @@ std::string type_or_any(const std::string& type) {
     return name_in_code(type).value_or(any_type);
 }
 
+/// A class template with an operator new is the base of the classes whose objects it allocates.
+std::string type_of(const change_place& place) {
+    return is_base_by_operator(place) ? any_type : type_or_any(place.name);
+}
+
 class code_writer {
 public:
     code_writer(const advice& each, const call_paths& paths)
@@ -102,8 +107,7 @@ private:
     bool is_of_one_type() const { return *code_.begin == '\0'; }
 
     use use_of(const change_place& place) const {
-        if (is_of_one_type())
-            return {&code_lines::object, place.kind == place_kind::type ? type_or_any(place.name) : any_type};
+        if (is_of_one_type()) return {&code_lines::object, place.kind == place_kind::type ? type_of(place) : any_type};
         if (!place.shared.empty()) return {&code_lines::shared, type_or_any(place.shared)};
         switch (place.kind) {
             case place_kind::container: {
@@ -112,7 +116,7 @@ private:
                 return {&code_lines::container, has_alias ? *name : any_container};
             }
             case place_kind::type:
-                return {&code_lines::object, type_or_any(place.name)};
+                return {&code_lines::object, type_of(place)};
             case place_kind::site:
                 return {place.by_new ? &code_lines::object : &code_lines::plain, any_type};
             case place_kind::hook:
@@ -168,6 +172,18 @@ void include(std::string& code, const std::string& header) {
     code.insert(end, "#include <" + header + ">\n");
 }
 
+// What a thread has ends with it. Not where objects are never freed: another thread may use them.
+constexpr const char* end_of_thread = R"(static tss_t {owner}_key;
+static once_flag {owner}_key_made = ONCE_FLAG_INIT;
+static void {owner}_end_thread(void* ended) {{ {type}_destroy(ended); }}
+static void {owner}_make_key(void) {{ tss_create(&{owner}_key, {owner}_end_thread); }}
+static {type}* {owner}_of_thread({type}* made) {{
+    call_once(&{owner}_key_made, {owner}_make_key);
+    tss_set({owner}_key, made);
+    return made;
+}}
+)";
+
 /// The code for a C file, with functions for realloc and calloc only where the program calls these: others would be
 /// unused.
 std::string c_code_of(const advice& each, const call_paths& paths) {
@@ -175,8 +191,16 @@ std::string c_code_of(const advice& each, const call_paths& paths) {
     const bool is_shared = each.figures.threads > 1 && *traits.c_for_threads.code != '\0';
     const verdict_traits::c_lines& lines = is_shared ? traits.c_for_threads : traits.c;
     const std::string realloc = each.figures.reallocated ? filled(lines.realloc, each, paths) : "";
-    std::string code = filled(lines.code, each, paths, {{"realloc", realloc}});
+    const bool ends = each.figures.threads > 1 && *lines.of_thread != '\0' && each.figures.never_freed == 0;
+    const code_values of_thread{{"of_thread", ends ? filled("{owner}_of_thread(", each, paths) : ""},
+                                {"of_thread_end", ends ? ")" : ""},
+                                {"type", lines.of_thread}};
+    code_values values = of_thread;
+    values.emplace_back("realloc", realloc);
+    values.emplace_back("end_of_thread", ends ? filled(end_of_thread, each, paths, of_thread) : "");
+    std::string code = filled(lines.code, each, paths, values);
     if (each.figures.zeroed) code += filled(traits.c_calloc, each, paths);
+    if (ends) include(code, "threads.h");
     if (code.find("SIZE_MAX") != std::string::npos) include(code, "stdint.h");
     if (code.find("memcpy(") != std::string::npos || code.find("memset(") != std::string::npos)
         include(code, "string.h");
@@ -212,6 +236,7 @@ std::vector<std::string> pooled_classes_of(const advice& each, const call_paths&
 std::string variable_name(const std::string& function) {
     const std::size_t last = function.rfind("::");
     std::string name = last == std::string::npos ? function : function.substr(last + 2);
+    name.resize(std::min(name.find("[abi:"), name.size()));
     std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
     const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
                         name.find_first_not_of('_') != std::string::npos && name.find("operator") != 0;

@@ -248,6 +248,7 @@ public:
             change_place place = place_of(context);
             const bool by_new = place.by_new;
             const bool by_make_unique = place.by_make_unique;
+            const bool by_own_new = place.by_own_new;
             const bool is_site = place.kind == place_kind::site;
             const bool is_container = place.kind == place_kind::container;
             const bool is_library = place.kind == place_kind::library;
@@ -258,7 +259,7 @@ public:
                                        : place.kind == place_kind::hook ? hook_set_[context]
                                        : is_library || (is_container && place.within.empty()) ? own
                                                                                               : 0;
-            const auto unit = is_container ? std::pair{own_node, place.name} : std::pair{context, std::string{"-"}};
+            const auto unit = unit_key(place, context, own_node);
             const auto [unit_entry, new_unit] =
                 units.try_emplace(unit, static_cast<std::uint32_t>(into_.units_.size()));
             if (new_unit) into_.units_.emplace_back();
@@ -270,6 +271,7 @@ public:
             into_.number_of_context_[context] = entry->second;
             into_.places_[entry->second].by_new |= by_new;
             into_.places_[entry->second].by_make_unique |= by_make_unique;
+            into_.places_[entry->second].by_own_new |= by_own_new;
         }
     }
 
@@ -279,14 +281,27 @@ private:
         bool is_read = false;
         std::optional<named_container> container;
         std::string type;
-        bool is_unique = false;  // the type is one that std::make_unique makes
+        bool is_unique = false;    // the type is one that std::make_unique makes
+        bool has_own_new = false;  // the function is an operator new of the type
         std::string shared;
         const library_memory* library = nullptr;
 
         change_place place() const {
-            return {.kind = place_kind::type, .name = type, .by_new = !is_unique, .by_make_unique = is_unique};
+            return {.kind = place_kind::type,
+                    .name = type,
+                    .by_new = !is_unique,
+                    .by_make_unique = is_unique,
+                    .by_own_new = has_own_new};
         }
     };
+
+    /// A member is one container, whichever functions of its class let it grow.
+    static std::pair<std::uint32_t, std::string> unit_key(const change_place& place, std::uint32_t context,
+                                                          std::uint32_t own_node) {
+        if (place.kind != place_kind::container) return {context, "-"};
+        if (place.within.empty()) return {own_node, place.name};
+        return {0, place.within + " has " + place.name};
+    }
 
     const name_details& details(std::uint32_t function) {
         name_details& each = details_[function];
@@ -296,6 +311,7 @@ private:
             if (name.find("std::") != std::string::npos) each.container = container_in(name);
             each.type = written(type_made_in(name));
             each.is_unique = !each.type.empty() && is_make_unique(name);
+            each.has_own_new = !each.type.empty() && !class_in(name).empty() && function_in(name) == "operator new";
             each.shared = written(type_shared_in(name));
             each.library = library_memory_of(name);
         }

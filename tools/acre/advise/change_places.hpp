@@ -33,9 +33,16 @@ struct change_place {
     std::uint32_t function = 0;   // the hook, or the function that owns several sites' objects; else 0
     bool by_new = false;          // of a site: operator new allocates there; of a class: a new expression does
     bool by_make_unique = false;  // of a class: std::make_unique makes objects
+    bool by_own_new = false;      // of a class: its own operator new allocates them
     std::string shared{};         // of a site: T of the std::make_shared<T> that allocates there; else empty
     const library_memory* library = nullptr;  // of the library's memory; else null
 };
+
+/// Whether a class is a base by its operator new alone, as `counted<orc>` of `orc`: no object is one of just this
+/// class.
+inline bool is_base_by_operator(const change_place& place) {
+    return place.by_own_new && place.name.find('<') != std::string::npos;
+}
 
 class change_places {
 public:
@@ -45,8 +52,8 @@ public:
     const change_place& numbered(std::uint32_t number) const noexcept { return places_[number]; }
     std::uint32_t number_of(std::uint32_t context) const noexcept { return number_of_context_[context]; }
 
-    /// Contexts with the same unit are of one container on one path of calls. It can be passed another allocator on
-    /// that path only as a whole.
+    /// Contexts with the same unit are of one container, which can be passed another allocator only as a whole: a
+    /// member of a class, or one on one path of calls.
     std::uint32_t unit_of(std::uint32_t context) const noexcept { return unit_of_context_[context]; }
     /// The contexts of a unit.
     const context_set& unit(std::uint32_t number) const noexcept { return units_[number]; }

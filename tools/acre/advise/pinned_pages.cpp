@@ -198,7 +198,8 @@ std::string code_text(const pinned_memory& of, const call_paths& paths) {
     const auto is_of_c = [&](std::uint32_t site) { return is_in_c(paths.sites()[site]); };
     const std::string code = std::ranges::any_of(of.group, is_of_c)
                                  ? fmt::format(fmt::runtime(traits_of(pool).c.code), fmt::arg("owner", "long_lived"),
-                                               fmt::arg("thread_storage", ""))
+                                               fmt::arg("thread_storage", ""), fmt::arg("of_thread", ""),
+                                               fmt::arg("of_thread_end", ""), fmt::arg("end_of_thread", ""))
                                  : fmt::format(separating_code, traits_of(pool).resource);
     return indented(code, code_indent);
 }

@@ -28,6 +28,9 @@ constexpr const char* of_owned =
 constexpr const char* of_make_unique =
     "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>; no delete "
     "after release()\n";
+constexpr const char* of_create_for_unique =
+    "{type}* {object} = {variable}.create<{type}>(arguments...);  // for std::make_unique<{type}>; a plain pointer in "
+    "place of std::unique_ptr\n";
 constexpr const char* of_make_shared =
     "auto {object} = acre::make_shared<{type}>({variable}, arguments...);  // for std::make_shared<{type}>\n";
 constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // for {type}\n";
@@ -38,7 +41,7 @@ constexpr code_lines arena_code{
 )",
     .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
-    .unique = of_make_unique,
+    .unique = of_create_for_unique,
     .shared = of_make_shared,
     .container = of_allocator,
     .end = "{owner}_memory.reset();  // in {function}, after the block that holds the arena's containers\n",
@@ -68,7 +71,7 @@ acre::scratch temp{{scratch_memory}};  // in {function}, before the first alloca
     .plain = "void* p = temp.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
     .array = "std::span<{type}> {object}_array = temp.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
-    .unique = of_make_unique,
+    .unique = of_create_for_unique,
     .shared = of_make_shared,
     .container = of_allocator,
     .resource = "acre::scratch",
@@ -79,7 +82,7 @@ constexpr code_lines stack_buffer_code{
     .plain = "void* p = buffer.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
     .array = "std::span<{type}> {object}_array = buffer.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
-    .unique = of_make_unique,
+    .unique = of_create_for_unique,
     .shared = of_make_shared,
     .container = of_allocator,
     .resource = "acre::inline_arena<{buffer}>",
@@ -121,10 +124,10 @@ constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals
 // an arena, so its blocks have no header: they would take more memory than malloc's with one.
 constexpr const char* arena_c_code = R"(#include <acre.h>
 static {thread_storage}acre_arena* {owner}_arena;
-static void* {owner}_malloc(size_t bytes) {{  // no free
+{end_of_thread}static void* {owner}_malloc(size_t bytes) {{  // no free
     if ({owner}_arena == NULL)
-        {owner}_arena = acre_arena_create(
-            &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
+        {owner}_arena = {of_thread}acre_arena_create(
+            &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}}){of_thread_end};
     return acre_arena_allocate({owner}_arena, bytes, {c_alignment});
 }}
 {realloc}static void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
@@ -157,10 +160,10 @@ static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
 
 constexpr const char* scratch_c_code = R"(#include <acre.h>
 static {thread_storage}acre_arena* {owner}_arena;
-static acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
+{end_of_thread}static acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
     if ({owner}_arena == NULL)
-        {owner}_arena = acre_arena_create(
-            &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
+        {owner}_arena = {of_thread}acre_arena_create(
+            &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}}){of_thread_end};
     return acre_arena_mark({owner}_arena);
 }}
 static void* {owner}_malloc(size_t bytes) {{ return acre_arena_allocate({owner}_arena, bytes, {c_alignment}); }}  // no free
@@ -203,8 +206,8 @@ if (p != (void*)buffer) free(p);                            // for free
 
 constexpr const char* object_pool_c_code = R"(#include <acre.h>
 static {thread_storage}acre_pool* {owner}_pool;
-static void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
-    if ({owner}_pool == NULL) {owner}_pool = acre_pool_create({slot}, NULL);
+{end_of_thread}static void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
+    if ({owner}_pool == NULL) {owner}_pool = {of_thread}acre_pool_create({slot}, NULL){of_thread_end};
     return acre_pool_allocate({owner}_pool);
 }}
 static void {owner}_free(void* object) {{ acre_pool_free({owner}_pool, object); }}
@@ -212,8 +215,8 @@ static void {owner}_free(void* object) {{ acre_pool_free({owner}_pool, object); 
 
 constexpr const char* multi_pool_c_code = R"(#include <acre.h>
 static {thread_storage}acre_multi_pool* {owner}_pool;
-static acre_resource* {owner}_memory(void) {{
-    if ({owner}_pool == NULL) {owner}_pool = acre_multi_pool_create(NULL);
+{end_of_thread}static acre_resource* {owner}_memory(void) {{
+    if ({owner}_pool == NULL) {owner}_pool = {of_thread}acre_multi_pool_create(NULL){of_thread_end};
     return acre_multi_pool_resource({owner}_pool);
 }}
 static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
@@ -224,10 +227,10 @@ static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 constexpr const char* multi_arena_c_code = R"(#include <acre.h>
 #include <stdlib.h>
 static {thread_storage}acre_multi_arena* {owner}_arenas;
-static acre_resource* {owner}_memory(void) {{
+{end_of_thread}static acre_resource* {owner}_memory(void) {{
     if ({owner}_arenas == NULL)
-        {owner}_arenas = acre_multi_arena_create(
-            &(acre_multi_arena_options){{.arenas = {arenas}, .bytes = {arena_bytes_number}}});
+        {owner}_arenas = {of_thread}acre_multi_arena_create(
+            &(acre_multi_arena_options){{.arenas = {arenas}, .bytes = {arena_bytes_number}}}){of_thread_end};
     return acre_multi_arena_resource({owner}_arenas);
 }}
 static void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas cannot
@@ -299,7 +302,7 @@ constexpr verdict_traits table[] = {
                                "and the reset after it.",
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
      .code = arena_code,
-     .c = {arena_c_code, arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc, "acre_arena"},
      .c_calloc = any_c_calloc},
     {.which = verdict::scratch,
      .name = "scratch",
@@ -318,7 +321,7 @@ constexpr verdict_traits table[] = {
           "The scratch frees everything at the end of its block: declared before a loop, it would hold what all "
           "iterations allocate."},
      .code = scratch_code,
-     .c = {scratch_c_code, arena_c_realloc},
+     .c = {scratch_c_code, arena_c_realloc, "acre_arena"},
      .c_calloc = any_c_calloc},
     {.which = verdict::stack_buffer,
      .name = "stack_buffer",
@@ -351,7 +354,7 @@ constexpr verdict_traits table[] = {
           "create() without arguments is new T(), which sets plain data to zero; new T does not. Where a "
           "container or std::make_shared allocates here, use an acre::multi_pool with acre::allocator instead."},
      .code = object_pool_code,
-     .c = {.code = object_pool_c_code},
+     .c = {.code = object_pool_c_code, .of_thread = "acre_pool"},
      .c_calloc = pool_c_calloc},
     {.which = verdict::multi_pool,
      .name = "multi_pool",
@@ -364,7 +367,7 @@ constexpr verdict_traits table[] = {
      .evidence = any_order,
      .cautions = {to_own_pool},
      .code = multi_pool_code,
-     .c = {.code = multi_pool_c_code},
+     .c = {.code = multi_pool_c_code, .of_thread = "acre_multi_pool"},
      .c_calloc = any_c_calloc},
     {.which = verdict::multi_arena,
      .name = "multi_arena",
@@ -381,7 +384,7 @@ constexpr verdict_traits table[] = {
      .cautions = {"There are half as many arenas again as this run needed, and the heap serves what they cannot. One "
                   "object that lives on keeps its whole arena."},
      .code = multi_arena_code,
-     .c = {multi_arena_c_code, multi_arena_c_realloc},
+     .c = {multi_arena_c_code, multi_arena_c_realloc, "acre_multi_arena"},
      .c_calloc = any_c_calloc},
     {.which = verdict::monotonic_arena,
      .name = "monotonic_arena",
@@ -396,7 +399,7 @@ constexpr verdict_traits table[] = {
           "free them would keep the memory."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c = {arena_c_code, arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc, "acre_arena"},
      .c_for_threads = {shared_arena_c_code, shared_arena_c_realloc},
      .c_calloc = any_c_calloc},
     {.which = verdict::phase_arena,
@@ -412,7 +415,7 @@ constexpr verdict_traits table[] = {
      .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c = {arena_c_code, arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc, "acre_arena"},
      .c_for_threads = {shared_arena_c_code, shared_arena_c_realloc},
      .c_calloc = any_c_calloc},
     {.which = verdict::concurrent_object_pool,

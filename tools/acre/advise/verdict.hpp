@@ -81,7 +81,8 @@ struct verdict_traits {
     /// For a C file.
     struct c_lines {
         const char* code = "";
-        const char* realloc = "";  // {realloc} in it, where the objects are reallocated
+        const char* realloc = "";    // {realloc} in it, where the objects are reallocated
+        const char* of_thread = "";  // the type of what each of several threads has
     };
     c_lines c{};
     c_lines c_for_threads{};    // where several allocate; empty: the same

@@ -90,14 +90,17 @@ std::string sites_text(const std::vector<site_objects>& sites, const call_paths&
 
 /// The sites besides the busiest.
 std::string other_sites_text(const advice& each, const call_paths& paths) {
-    std::string text;
-    const std::size_t shown = std::min(each.sites.size(), max_named + 1);
-    for (std::size_t i = 0; i < shown; ++i) {
-        if (each.sites[i].site == each.site) continue;
-        text += fmt::format("{}{}", text.empty() ? ", also from " : ", ", paths.site_text(each.sites[i].site));
+    std::set<std::string> known{paths.site_text(each.site)};
+    std::vector<std::string> others;
+    for (const site_objects& of : each.sites) {
+        std::string site = paths.site_text(of.site);
+        if (known.insert(site).second) others.push_back(std::move(site));
     }
-    return each.sites.size() > shown
-               ? text + fmt::format(" and {}", plural(each.sites.size() - shown, "more site", "more sites"))
+    std::string text;
+    for (std::size_t i = 0; i < std::min(others.size(), max_named); ++i)
+        text += (i == 0 ? ", also from " : ", ") + others[i];
+    return others.size() > max_named
+               ? text + fmt::format(" and {}", plural(others.size() - max_named, "more site", "more sites"))
                : text;
 }
 
@@ -121,13 +124,13 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
     return fmt::format(
         "{} is C: put the code at the top of the file, call its functions in place of malloc{}{} and free, "
-        "and link libacre.",
+        "and link libacre.a: calls into libacre.so take longer.",
         file, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
 /// The storage class of a declaration.
 const char* storage_of(const advice& each) {
-    if (traits_of(each.candidate).shared_by_threads) return "";
+    if (traits_of(each.candidate).shared_by_threads) return "static ";
     return each.figures.threads > 1 ? "thread_local " : "static ";
 }
 
@@ -150,7 +153,14 @@ std::string reset_place_of(const advice& each, const std::string& function) {
 
 constexpr const char* class_caution =
     "Arrays, larger derived classes and std::make_shared do not use the pool. Objects that are deleted through a base "
-    "class need its virtual destructor, as always.";
+    "class need its virtual destructor, as always. A class that is made from a list in braces, or has a base that is "
+    "pooled as well, takes ACRE_POOLED(the class); as its last line in place of the base.";
+
+std::string own_new_text(const change_place& place, bool is_pooled) {
+    return place.name + " has an operator new of its own" +
+           (is_pooled ? ", which stands in the base's place: take it out."
+                      : ": what that does besides allocating is left out.");
+}
 
 std::string in_runs_text(const run_saving& saving) {
     const interval& saved = saving.nanoseconds;
@@ -267,7 +277,7 @@ std::string subject_of(const advice& each, const call_paths& paths) {
     switch (each.place.kind) {
         case place_kind::container:
             return fmt::format("{} {}", each.place.name,
-                               each.place.within.empty() ? "in " + function : "of " + each.place.within);
+                               each.place.within.empty() ? "in " + function : "in functions of " + each.place.within);
         case place_kind::type:
             return "class " + each.place.name;
         case place_kind::hook:
@@ -341,7 +351,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
     }
-    if (!pooled_classes_of(each, paths).empty()) return {class_caution};
+    const bool is_pooled = !pooled_classes_of(each, paths).empty();
+    if (is_pooled) cautions = {class_caution};
+    for (const change_place& place : each.places) {
+        if (place.by_own_new) cautions.push_back(own_new_text(place, is_pooled));
+    }
     return cautions;
 }
 

@@ -91,7 +91,8 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
                                              each.share_of_allocations, static_cast<double>(list.cpu_nanoseconds));
         of.in_runs = run_saving{.nanoseconds = saved,
                                 .policy = found.how.group->policy,
-                                .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool),
+                                .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool) ||
+                                                      of.candidate == verdict::multi_arena,
                                 .share_of_cpu = saved.median / static_cast<double>(list.cpu_nanoseconds),
                                 .peak_ratio = runs.peak_ratio(each.way).median};
         decide_by_runs(of, list.cpu_nanoseconds);
