@@ -122,6 +122,27 @@ TEST_F(apply, several_advices_are_predicted_together) {
     EXPECT_EQ(found.outcome, prediction_outcome::inside);
 }
 
+TEST_F(apply, two_classes_of_one_function_are_told_apart) {
+    const auto run = [](bool with_orcs) {
+        made_trace made;
+        const auto orc = made.stack({"main()", "spawn():3", "operator new<orc>", "operator new(unsigned long)"});
+        const auto elf = made.stack({"main()", "spawn():4", "operator new<elf>", "operator new(unsigned long)"});
+        const auto end = made.stack({"main()", "bury():2"});
+        std::vector<std::uint64_t> live;
+        for (int i = 0; i < 3000; ++i) {
+            if (with_orcs) live.push_back(made.allocate(orc, 64));
+            live.push_back(made.allocate(elf, 96));
+            for (; live.size() > 50; live.erase(live.begin() + i * 7 % 40))
+                made.release(live[static_cast<std::size_t>(i * 7 % 40)], end);
+        }
+        return made;
+    };
+    const apply_check& found = check(run(true), run(false), cpu_times{1e9, 0.99e9, false});
+    ASSERT_EQ(found.advices.size(), 2U);
+    EXPECT_EQ(found.followed(), 1U) << text();
+    EXPECT_EQ(found.advices[0].objects_after + found.advices[1].objects_after, 3000U);
+}
+
 TEST_F(apply, nothing_followed_is_no_success) {
     const made_trace same = program(300, 3000, "3");
     const apply_check& found = check(same, same, cpu_times{1e9, 0.5e9, false});

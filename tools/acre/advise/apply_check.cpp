@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "rules.hpp"
 #include "text/text.hpp"
@@ -18,25 +18,59 @@ namespace acre::tool {
 
 namespace {
 
-/// The allocating function and its caller, by names without parameters, which a change may alter.
-using site_name = std::pair<std::string, std::string>;
-
-site_name name_of_site(const allocation_context& context, const call_paths& paths) {
-    const std::uint32_t node = paths.own_code(context.node);
-    const std::uint32_t caller = paths.own_code(paths.nodes()[node].parent);
-    const auto name = [&](std::uint32_t number) {
-        return paths.functions()[paths.nodes()[number].function].short_name;
-    };
-    return {name(node), name(caller)};
-}
-
+/// The allocating function and its caller, by names without parameters, which a change may alter, and the class,
+/// container or size that is allocated, as far as it is known.
+using site_name = std::tuple<std::string, std::string, std::string>;
 using site_counts = std::map<site_name, std::uint64_t>;
 
-site_counts count_sites(const history& run, const call_paths& paths) {
-    site_counts counts;
-    for (const allocation_context& context : run.contexts()) counts[name_of_site(context, paths)] += context.objects;
-    return counts;
-}
+/// The sites of a run. They can be told apart by what they allocate only if both runs tell it.
+class named_sites {
+public:
+    named_sites(const history& run, const call_paths& paths) : run_{run}, paths_{paths}, places_{run, paths} {}
+
+    bool tell_what_they_allocate() const {
+        for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
+            if (!what_is_allocated(i).empty()) return true;
+        }
+        return false;
+    }
+    void forget_what_they_allocate() { with_what_ = false; }
+
+    site_counts count() const {
+        site_counts counts;
+        for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) counts[name(i)] += run_.contexts()[i].objects;
+        return counts;
+    }
+    /// The objects of an advice by site.
+    site_counts count(const advice& each) const {
+        site_counts counts;
+        for (const std::uint32_t i : each.contexts) counts[name(i)] += run_.contexts()[i].objects;
+        return counts;
+    }
+
+private:
+    /// An object of a `new` expression whose class is not known is told by its size.
+    std::string what_is_allocated(std::uint32_t context) const {
+        const change_place& place = places_.of(context);
+        const allocation_context& of = run_.contexts()[context];
+        if (place.kind == place_kind::hook) return {};
+        if (place.name.empty() && of.by_new && of.smallest == of.largest) return fmt::format("{} bytes", of.largest);
+        return place.name;
+    }
+    site_name name(std::uint32_t context) const {
+        const std::uint32_t node = paths_.own_code(run_.contexts()[context].node);
+        const std::uint32_t caller = paths_.own_code(paths_.nodes()[node].parent);
+        const auto function = [&](std::uint32_t number) {
+            return paths_.functions()[paths_.nodes()[number].function].short_name;
+        };
+        return {function(node), function(caller), with_what_ ? what_is_allocated(context) : ""};
+    }
+
+    const history& run_;
+    const call_paths& paths_;
+    change_places places_;
+    bool with_what_ = true;
+};
 
 interval scaled(const interval& of, double by) {
     return {of.low * by, of.median * by, of.high * by};
@@ -56,25 +90,14 @@ prediction_outcome compare(double obtained, const interval& predicted) {
     return obtained > predicted.high ? prediction_outcome::above : prediction_outcome::inside;
 }
 
-/// The objects of an advice by site.
-site_counts sites_of(const advice& each, const history& run, const call_paths& paths) {
-    site_counts counts;
-    for (const std::uint32_t number : each.contexts) {
-        const allocation_context& context = run.contexts()[number];
-        counts[name_of_site(context, paths)] += context.objects;
-    }
-    return counts;
-}
-
 /// How many objects of an advice are still allocated. Objects of a site that were in no advice are assumed to remain;
 /// the rest is divided among the site's advices in proportion.
 class remaining_objects {
 public:
-    remaining_objects(const advice_list& list, const history& before, const call_paths& paths_before,
-                      const history& after, const call_paths& paths_after)
-        : before_{count_sites(before, paths_before)}, after_{count_sites(after, paths_after)} {
+    remaining_objects(const advice_list& list, const named_sites& before, const named_sites& after)
+        : before_{before.count()}, after_{after.count()} {
         for (const advice& each : list.advices) {
-            for (const auto& [site, objects] : sites_of(each, before, paths_before)) advised_[site] += objects;
+            for (const auto& [site, objects] : before.count(each)) advised_[site] += objects;
         }
     }
 
@@ -93,12 +116,11 @@ private:
     site_counts advised_;
 };
 
-checked_advice check_one(const advice& each, const history& before, const call_paths& paths,
-                         const remaining_objects& remaining) {
+checked_advice check_one(const advice& each, const named_sites& before, const remaining_objects& remaining) {
     checked_advice result;
     result.objects_before = each.figures.objects;
     double after = 0;
-    for (const auto& [site, objects] : sites_of(each, before, paths)) after += remaining.of(site, objects);
+    for (const auto& [site, objects] : before.count(each)) after += remaining.of(site, objects);
     result.objects_after = static_cast<std::uint64_t>(std::llround(after));
     result.state = state_of(result.gone_share());
     return result;
@@ -221,12 +243,18 @@ apply_check check_application(const advice_list& list, const history& before, co
     result.objects_before = before.object_count();
     result.objects_after = after.object_count();
     result.cpu = cpu;
-    const remaining_objects remaining{list, before, paths_before, after, paths_after};
+    named_sites sites_before{before, paths_before};
+    named_sites sites_after{after, paths_after};
+    if (!sites_before.tell_what_they_allocate() || !sites_after.tell_what_they_allocate()) {
+        sites_before.forget_what_they_allocate();
+        sites_after.forget_what_they_allocate();
+    }
+    const remaining_objects remaining{list, sites_before, sites_after};
     bool all_measured = true;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (each.candidate == verdict::leave) continue;
-        checked_advice checked = check_one(each, before, paths_before, remaining);
+        checked_advice checked = check_one(each, sites_before, remaining);
         checked.number = i;
         if (checked.state != follow_up::not_applied) {
             all_measured = all_measured && each.saving.done;

@@ -65,7 +65,7 @@ struct apply_check {
 bool have_common_functions(const call_paths& before, const call_paths& after);
 
 /// `list` has the advices for the run before. Sites are matched by the names of their functions and callers, since
-/// lines move.
+/// lines move, and by the class or container that they allocate.
 apply_check check_application(const advice_list& list, const history& before, const call_paths& paths_before,
                               const history& after, const call_paths& paths_after, std::optional<cpu_times> cpu);
 

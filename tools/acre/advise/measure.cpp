@@ -115,13 +115,21 @@ interval relative(const interval& saved, const interval& own) {
     return {saved.low - own.high, saved.median - own.median, saved.high - own.low};
 }
 
-/// How much higher the peak of live bytes is than in the sample that was replayed.
-double peak_of_all(const advice& each, const sequence& steps) {
-    if (each.saving.replayed_share >= 1 || steps.peak_bytes == 0) return 1;
-    return std::max(static_cast<double>(each.figures.largest_thread_peak) / static_cast<double>(steps.peak_bytes), 1.0);
+/// How many bytes more are live at the peak than in the sample that was replayed.
+std::uint64_t missing_at_peak(const advice& each, const sequence& steps) {
+    const std::uint64_t all = each.figures.largest_thread_peak;
+    return each.saving.replayed_share < 1 && all > steps.peak_bytes ? all - steps.peak_bytes : 0;
 }
 
-void note_clean(advice& each, const line_up& contest, const comparison& found, double peaks,
+/// What an arena holds at most that is reset after each generation. A sample lacks some of the frees that end these, so
+/// in its replay several are in the arena at once.
+std::uint64_t most_held(const advice& each) {
+    if (each.candidate != verdict::arena || each.saving.replayed_share >= 1) return UINT64_MAX;
+    const std::uint64_t largest = each.generations.max_bytes;
+    return each.block_bytes >= largest ? each.block_bytes : each.block_bytes + 2 * largest;
+}
+
+void note_clean(advice& each, const line_up& contest, const comparison& found, std::uint64_t missing,
                 std::uint64_t cpu_nanoseconds) {
     measured_saving& saving = each.saving;
     const standing& candidate = found.standings.front();
@@ -145,11 +153,8 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, d
     }
     saving.ratio = candidate.ratio;
     saving.malloc_nanoseconds = std::max(found.system.net_nanoseconds.median - own.median, 0.0) / saving.replayed_share;
-    const auto in_all = [&](std::uint64_t peak) {
-        return static_cast<std::uint64_t>(static_cast<double>(peak) * peaks);
-    };
-    saving.system_peak_bytes = in_all(found.system.peak_bytes);
-    saving.candidate_peak_bytes = in_all(candidate.peak_bytes);
+    saving.system_peak_bytes = found.system.peak_bytes + missing;
+    saving.candidate_peak_bytes = std::min(candidate.peak_bytes + missing, most_held(each));
     saving.live_peak_bytes = each.figures.peak_bytes;
     if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
 }
@@ -356,8 +361,8 @@ private:
         each.saving.replayed_share = replayed_share(steps, each.figures.events());
         options.min_saving =
             threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list_.cpu_nanoseconds);
-        note_clean(each, contest, compare(host_, steps.view(), contest.contenders, options), peak_of_all(each, steps),
-                   list_.cpu_nanoseconds);
+        note_clean(each, contest, compare(host_, steps.view(), contest.contenders, options),
+                   missing_at_peak(each, steps), list_.cpu_nanoseconds);
         decide(each);
         decide_by_runs(each, list_.cpu_nanoseconds);
         // Another malloc fragments in another way.
