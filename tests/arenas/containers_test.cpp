@@ -10,6 +10,7 @@
 #include <acre/combine/recycling.hpp>
 #include <acre/memory/no_memory.hpp>
 #include <acre/observe/statistics.hpp>
+#include <initializer_list>
 #include <list>
 #include <memory>
 #include <numeric>
@@ -228,6 +229,42 @@ TEST(arena_vector, an_exhausted_arena_changes_nothing) {
     EXPECT_EQ(&values.front(), p);
     EXPECT_THROW(values.push_back(1), acre::allocation_error);
     EXPECT_EQ(values.size(), static_cast<std::size_t>(i));
+}
+
+// Each assignment needs more than there is; the vector keeps its elements, and `source` what it had.
+TEST(arena_vector, an_assignment_without_memory_changes_nothing) {
+    acre::inline_arena<512> level{acre::no_memory{}};
+    const arena_vector<std::string> before{{"one", "two", "three"}, level};
+    arena_vector<std::string> values{before};
+    arena elsewhere;
+    arena_vector<std::string> source{elsewhere};
+    source.resize(100, "other");
+    const std::vector<std::string> many(100, "other");
+    const std::initializer_list<std::string> listed{"a", "b", "c", "d", "e", "f", "g", "h",
+                                                    "i", "j", "k", "l", "m", "n", "o", "p"};
+    const auto expect_unchanged = [&](const char* what, auto assign) {
+        EXPECT_THROW(assign(), acre::allocation_error) << what;
+        EXPECT_EQ(values, before) << what;
+    };
+    expect_unchanged("count", [&] { values.assign(100, values[0]); });
+    expect_unchanged("count beyond all", [&] { values.assign(SIZE_MAX, "other"); });
+    expect_unchanged("range", [&] { values.assign(many); });
+    expect_unchanged("list", [&] { values.assign(listed); });
+    expect_unchanged("iterators", [&] { values.assign(many.begin(), many.end()); });
+    expect_unchanged("copy", [&] { values = source; });
+    expect_unchanged("move", [&] { values = std::move(source); });
+    EXPECT_EQ(source.size(), 100u);
+}
+
+// A list in pairs of iterators does not tell how many elements there are: those that fit are in the vector.
+TEST(arena_vector, an_assignment_of_unknown_length_keeps_what_fits) {
+    acre::inline_arena<512> level{acre::no_memory{}};
+    arena_vector<int> values{{-1, -2, -3}, level};
+    std::list<int> many(1000);
+    std::iota(many.begin(), many.end(), 0);
+    EXPECT_THROW(values.assign(many.begin(), many.end()), acre::allocation_error);
+    ASSERT_GT(values.size(), 3u);
+    EXPECT_EQ(values.back(), static_cast<int>(values.size()) - 1);
 }
 
 TEST(arena_vector, in_other_resources) {
@@ -449,6 +486,7 @@ TEST(arena_string, an_exhausted_arena_changes_nothing) {
     arena_string text{"0123456789", level};
     EXPECT_FALSE(text.try_append(std::string(200, 'x')));
     EXPECT_THROW(text.append(std::string(200, 'x')), acre::allocation_error);
+    EXPECT_THROW(text = std::string(200, 'x'), acre::allocation_error);
     EXPECT_EQ(text, std::string_view{"0123456789"});
     EXPECT_TRUE(text.try_append("ab"));
     EXPECT_STREQ(text.c_str(), "0123456789ab");

@@ -79,7 +79,8 @@ public:
         return true;
     }
 
-    /// Uses the same storage if it is large enough. The text may be part of this string.
+    /// Uses the same storage if it is large enough. The text may be part of this string. Throws what the resource
+    /// throws; then nothing has changed.
     basic_arena_string& operator=(std::string_view text) {
         if (is_own(text)) {
             const std::size_t count = text.size();
@@ -87,6 +88,7 @@ public:
             truncate(count);
             return *this;
         }
+        reserve(text.size());
         clear();
         return append(text);
     }

@@ -99,23 +99,22 @@ public:
     /// Takes over the elements, which do not move.
     arena_vector(arena_vector&& other) noexcept : owner_(other.owner_) { swap(other); }
 
-    /// Copies the elements into the resource of this vector.
+    /// Copies the elements into the resource of this vector. Throws what the resource throws; then nothing has changed.
     arena_vector& operator=(const arena_vector& other) {
         if (this == &other) return *this;
-        clear();
+        clear_with_room(other.size());
         append(other);
         return *this;
     }
 
     /// Takes over the elements of a vector in the same resource, in constant time. Those of another resource move into
-    /// this one, which may throw; `other` is empty afterwards.
+    /// this one, and `other` is empty afterwards; throws what the resource throws, then neither has changed.
     arena_vector& operator=(arena_vector&& other) noexcept(false) {
         if (owner_ == other.owner_) {
             arena_vector taken{std::move(other)};
             swap(taken);
         } else {
-            clear();
-            reserve(other.size());
+            clear_with_room(other.size());
             for (T& each : other) emplace_back(std::move(each));
             other.clear();
         }
@@ -184,31 +183,35 @@ public:
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
 
-    /// Replaces the elements by those of `values`, which must not be part of this vector. Keeps the storage.
+    /// Replaces the elements by those of `values`, which must not be part of this vector. Keeps the storage if it is
+    /// large enough. Throws what the resource throws; then nothing has changed. Of a range that does not tell its size
+    /// the elements that fit are in the vector instead.
     template <detail::iterable Range>
         requires std::constructible_from<T, detail::element_of<Range>>
     void assign(Range&& values) {
-        clear();
+        clear_with_room(detail::known_size(values));
         append(std::forward<Range>(values));
     }
     void assign(std::initializer_list<T> values) {
-        clear();
+        clear_with_room(values.size());
         append(values);
     }
-    /// As assign of the range [first, last).
+    /// As assign of the range [first, last), which tells its size where last - first does.
     template <class First, class Last>
         requires detail::iterator_and_end<First, Last>
     void assign(First first, Last last) {
-        clear();
         if constexpr (requires { static_cast<std::size_t>(last - first); }) {
-            reserve(static_cast<std::size_t>(last - first));
+            clear_with_room(static_cast<std::size_t>(last - first));
+        } else {
+            clear();
         }
         for (; first != last; ++first) emplace_back(*first);
     }
-    /// Replaces the elements by `count` copies of `value`, which may be an element of this vector.
+    /// Replaces the elements by `count` copies of `value`, which may be an element of this vector. Throws what the
+    /// resource throws; then nothing has changed.
     void assign(std::size_t count, const T& value) {
         const T copy = value;
-        clear();
+        clear_with_room(count);
         resize(count, copy);
     }
 
@@ -348,6 +351,12 @@ private:
     bool is_own(const T* p) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(p);
         return address >= reinterpret_cast<std::uintptr_t>(begin_) && address < reinterpret_cast<std::uintptr_t>(end_);
+    }
+
+    // Destroys all elements, of a vector with room for `count`. The room comes first: without memory the elements stay.
+    void clear_with_room(std::size_t count) {
+        reserve(count);
+        clear();
     }
 
     void append_own(std::size_t first, std::size_t count) {
