@@ -4,11 +4,16 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/combine/recycling.hpp>
+#include <acre/core/sanitizer.hpp>
+#include <acre/observe/statistics.hpp>
+#include <acre/pools/pool.hpp>
 #include <cstdint>
 #include <list>
 #include <map>
 #include <random>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "conformance/live_model.hpp"
@@ -124,6 +129,61 @@ TEST(recycling, at_random) {
     model.verify_all();
     // After 50,000 random steps the memory is a few times the live bytes, not all bytes ever requested.
     EXPECT_LE(around.used(), 4 * model.live_bytes() + 100'000);
+}
+
+using movable = acre::recycling<acre::pool<128>>;
+static_assert(std::is_nothrow_move_constructible_v<movable>);
+static_assert(std::is_nothrow_move_assignable_v<movable>);
+static_assert(std::is_nothrow_move_constructible_v<acre::statistics<movable>>);
+static_assert(!std::is_move_constructible_v<level> && !std::is_move_assignable_v<level>);
+
+TEST(recycling, moves_with_what_was_freed) {
+    movable first;
+    void* const a = first.allocate(64);
+    void* const b = first.allocate(64);
+    void* const c = first.allocate(100);
+    first.deallocate(a, 64);
+    first.deallocate(b, 64);
+    auto second = std::move(first);
+    second.deallocate(c, 100);
+    EXPECT_EQ(second.allocate(64), b);
+    EXPECT_EQ(second.allocate(64), a);
+    EXPECT_EQ(second.allocate(100), c);
+    EXPECT_FALSE(second.owns(first.allocate(64))) << "the source is empty and works";
+    second.deallocate(a, 64);
+    first = std::move(second);
+    EXPECT_EQ(first.allocate(64), a) << "its own list went with its own storage";
+    EXPECT_FALSE(first.owns(second.allocate(64)));
+}
+
+TEST(recycling, moved_to_itself_is_unchanged) {
+    movable one;
+    void* const p = one.allocate(64);
+    one.deallocate(p, 64);
+    auto& same = one;
+    one = std::move(same);
+    EXPECT_EQ(one.allocate(64), p);
+}
+
+// Hazard Y1, after a move.
+TEST(recycling_misuse, freed_twice_with_a_move_between) {
+    movable first;
+    void* const a = first.allocate(64);
+    void* const b = first.allocate(64);
+    first.deallocate(a, 64);
+    first.deallocate(b, 64);
+    auto second = std::move(first);
+    EXPECT_DEATH(second.deallocate(a, 64), "acre::recycling: double free");
+    EXPECT_DEATH(second.deallocate(b, 64), "acre::recycling: double free");
+}
+
+TEST(recycling_misuse, written_after_the_free_and_moved) {
+    if (acre::poisoning) GTEST_SKIP() << "AddressSanitizer sees the write itself";
+    movable first;
+    auto* const a = static_cast<void**>(first.allocate(64));
+    first.deallocate(a, 64);
+    a[1] = nullptr;
+    EXPECT_DEATH(auto second = std::move(first), "acre::recycling: an allocation was written to after it was freed");
 }
 
 // Hazard Y1. Between the two frees the storage is in a list, and another in front of it.
