@@ -3,6 +3,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/combine/limited.hpp>
 #include <acre/combine/recycling.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/observe/statistics.hpp>
@@ -129,6 +130,14 @@ TEST(recycling, at_random) {
     model.verify_all();
     // After 50,000 random steps the memory is a few times the live bytes, not all bytes ever requested.
     EXPECT_LE(around.used(), 4 * model.live_bytes() + 100'000);
+}
+
+// It compiles without a warning, too: -Wshadow sees the members of all the resources that a wrapper derives from.
+TEST(recycling, is_limited_and_counted) {
+    acre::statistics<acre::limited<level>> counted{{.limit_bytes = 1000}};
+    counted.deallocate(counted.allocate(100), 100);
+    EXPECT_EQ(counted.counts().allocations.total, 1u);
+    EXPECT_EQ(counted.counts().bytes.value, 0u);
 }
 
 using movable = acre::recycling<acre::pool<128>>;

@@ -177,15 +177,15 @@ private:
         return result;
     }
     template <class Function>
-    [[gnu::always_inline]] void around(const free_call& freed, Function&& give_back) noexcept {
+    [[gnu::always_inline]] void around(const free_call& asked, Function&& give_back) noexcept {
         if (hooks_off()) [[likely]]
             return give_back(resource_below());
-        if (freed.p != nullptr) meter_.freed(freed.p, freed.bytes);
+        if (asked.p != nullptr) meter_.freed(asked.p, asked.bytes);
         at_work<true>(resource_below(), give_back);
     }
     template <class Function>
-    void around(const destroy_call& freed, Function&& destroy) noexcept {
-        if (freed.p != nullptr) meter_.freed(freed.p, freed.bytes);
+    void around(const destroy_call& asked, Function&& destroy) noexcept {
+        if (asked.p != nullptr) meter_.freed(asked.p, asked.bytes);
         destroy(resource_below());
     }
     template <class Function>
