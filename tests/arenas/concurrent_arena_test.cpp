@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <acre/core/error.hpp>
+#include <acre/memory/no_memory.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <latch>
@@ -105,6 +107,30 @@ TEST(concurrent_arena, the_limit_is_kept) {
     tested.reset();
     EXPECT_NE(tested.try_allocate(100, 8), nullptr);
 }
+
+#if defined(__cpp_exceptions)
+// Also where the arena of its blocks is what refuses.
+TEST(concurrent_arena, errors_have_its_name) {
+    const auto name_of_error = [](auto fails) -> std::string {
+        try {
+            fails();
+        } catch (const acre::allocation_error& error) {
+            return error.resource();
+        }
+        return "no error";
+    };
+    const std::string name = concurrent_arena::name;
+    concurrent_arena limited{{.limit_bytes = 100}};
+    concurrent_arena empty{acre::no_memory{}};
+    EXPECT_EQ(name_of_error([&] { (void)limited.allocate(1000); }), name) << "limit_exceeded";
+    EXPECT_EQ(name_of_error([&] { (void)limited.allocate(SIZE_MAX); }), name) << "request_too_large";
+    EXPECT_EQ(name_of_error([&] { (void)limited.allocate(8, 3); }), name) << "bad_alignment";
+    EXPECT_EQ(name_of_error([&] { (void)empty.allocate(10); }), name) << "out_of_memory";
+    EXPECT_EQ(name_of_error([] { concurrent_arena{concurrent_arena_options{.first_block_bytes = 1}}; }), name);
+    EXPECT_EQ(name_of_error([] { concurrent_arena{concurrent_arena_options{.max_block_bytes = 1}}; }), name);
+    EXPECT_EQ(name_of_error([] { concurrent_arena{concurrent_arena_options{.window_bytes = 1}}; }), name);
+}
+#endif
 
 // Sizes and alignments at the edges of windows.
 TEST(concurrent_arena, windows_end_where_they_end) {

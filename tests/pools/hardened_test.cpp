@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <acre/adapt/allocator.hpp>
+#include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/pools/hardened_multi_pool.hpp>
@@ -331,6 +332,23 @@ TEST(hardened_pool, options_out_of_range_are_refused) {
     EXPECT_THROW(acre::hardened_pool<64>({.quarantine_slots = 2'000'000}), acre::bad_option);
 #endif
 }
+
+#if defined(__cpp_exceptions)
+// The range of addresses is what refuses.
+TEST(hardened_pool, errors_of_construction_have_its_name) {
+    const auto name_of_error = [](std::size_t reserve_bytes) -> std::string {
+        try {
+            acre::hardened_multi_pool tested{{.reserve_bytes = reserve_bytes}};
+        } catch (const acre::allocation_error& error) {
+            return error.resource();
+        }
+        return "no error";
+    };
+    EXPECT_EQ(name_of_error(SIZE_MAX), acre::hardened_multi_pool::name) << "bad_option";
+    if (sizeof(void*) < 8) GTEST_SKIP() << "a system of 32 bits may have so many addresses";
+    EXPECT_EQ(name_of_error(SIZE_MAX / 16), acre::hardened_multi_pool::name) << "system_refused";
+}
+#endif
 
 TEST(hardened_pool, takes_no_memory_before_the_first_allocation_and_gives_all_back) {
     acre::hardened_pool<64> tested;

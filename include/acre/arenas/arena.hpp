@@ -78,18 +78,7 @@ public:
     /// .fixed_bytes, what upstream throws; without exceptions and without memory it refuses every request.
     arena() noexcept = default;
     explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
-    explicit arena(const arena_options& options, resource_ref upstream = heap{})
-        : options_(options.completed()), upstream_(upstream) {
-        if (options.fixed_bytes != 0) {
-            take_fixed(options);
-            return;
-        }
-        require_at_least(block::header_bytes + granule, name, "first_block_bytes", options_.first_block_bytes);
-        require_block_size("first_block_bytes", options_.first_block_bytes);
-        require_at_least(options_.first_block_bytes, name, "max_block_bytes", options_.max_block_bytes);
-        require_block_size("max_block_bytes", options_.max_block_bytes);
-        next_block_bytes_ = options_.first_block_bytes;
-    }
+    explicit arena(const arena_options& options, resource_ref upstream = heap{}) : arena(options, upstream, name) {}
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<arena> Other>
@@ -319,8 +308,23 @@ protected:
     static constexpr std::size_t header_bytes = sizeof(block);
 
 private:
+    friend class concurrent_arena;
     friend class cursor;
     friend class scratch;
+
+    // For the resource named `resource`, whose name an error has.
+    arena(const arena_options& options, resource_ref upstream, const char* resource)
+        : options_(options.completed()), upstream_(upstream) {
+        if (options.fixed_bytes != 0) {
+            take_fixed(options);
+            return;
+        }
+        require_at_least(block::header_bytes + granule, resource, "first_block_bytes", options_.first_block_bytes);
+        require_block_size(resource, "first_block_bytes", options_.first_block_bytes);
+        require_at_least(options_.first_block_bytes, resource, "max_block_bytes", options_.max_block_bytes);
+        require_block_size(resource, "max_block_bytes", options_.max_block_bytes);
+        next_block_bytes_ = options_.first_block_bytes;
+    }
 
     static constexpr std::size_t block_alignment = default_alignment;
     static_assert(block::header_bytes % granule == 0);
@@ -561,8 +565,8 @@ private:
         return reinterpret_cast<std::byte*>(fixed) - (fixed_front - block::header_bytes);
     }
 
-    static void require_block_size(const char* option, std::size_t bytes) {
-        require_option(bytes <= max_request / 2, name, option, bytes, "less than a quarter of the address space");
+    static void require_block_size(const char* resource, const char* option, std::size_t bytes) {
+        require_option(bytes <= max_request / 2, resource, option, bytes, "less than a quarter of the address space");
     }
 
     void take_fixed(const arena_options& options) {
@@ -615,19 +619,20 @@ private:
         upstream_.deallocate(storage, bytes, block_alignment);
     }
 
-    [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
+    // Raises the error of a request to the resource named `resource`.
+    [[gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment, const char* resource = name) const {
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(resource, alignment);
         if (is_fixed()) {
-            if (bytes > options_.fixed_bytes) return raise<request_too_large>(name, bytes, options_.fixed_bytes);
-            if (initial_ == nullptr) return raise<out_of_memory>(name, bytes, alignment);
-            return raise<limit_exceeded>(name, bytes, used(), options_.fixed_bytes);
+            if (bytes > options_.fixed_bytes) return raise<request_too_large>(resource, bytes, options_.fixed_bytes);
+            if (initial_ == nullptr) return raise<out_of_memory>(resource, bytes, alignment);
+            return raise<limit_exceeded>(resource, bytes, used(), options_.fixed_bytes);
         }
-        if (!fits_a_block(bytes, alignment)) return raise<request_too_large>(name, bytes, max_request / 2);
+        if (!fits_a_block(bytes, alignment)) return raise<request_too_large>(resource, bytes, max_request / 2);
         const std::size_t needed = block_bytes_for(bytes, alignment);
         if (needed > options_.limit_bytes || held_bytes_ > options_.limit_bytes - needed) {
-            return raise<limit_exceeded>(name, needed, held_bytes_, options_.limit_bytes);
+            return raise<limit_exceeded>(resource, needed, held_bytes_, options_.limit_bytes);
         }
-        return raise<out_of_memory>(name, bytes, alignment);
+        return raise<out_of_memory>(resource, bytes, alignment);
     }
 
     // Gives back the blocks of `list` for which `keeps` is false.

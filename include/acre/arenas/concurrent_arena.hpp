@@ -73,7 +73,8 @@ public:
     explicit concurrent_arena(resource_ref upstream) : concurrent_arena(concurrent_arena_options{}, upstream) {}
     explicit concurrent_arena(const concurrent_arena_options& options, resource_ref upstream = heap{})
         : window_bytes_(options.window_bytes),
-          blocks_(arena_options{options.first_block_bytes, options.max_block_bytes, options.limit_bytes}, upstream),
+          blocks_(arena_options{options.first_block_bytes, options.max_block_bytes, options.limit_bytes}, upstream,
+                  name),
           upstream_(upstream) {
         require_at_least(smallest_window, name, "window_bytes", options.window_bytes);
         require_option(options.window_bytes % arena::granule == 0, name, "window_bytes", options.window_bytes,
@@ -233,10 +234,10 @@ private:
     // Out of line: the window is used up or the request is large.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_slow(bytes, alignment)) return p;
-        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
-        // The arena of blocks raises the error.
         const std::lock_guard lock{lock_};
-        return blocks_.allocate(bytes, alignment);
+        // There may be memory by now.
+        if (void* p = blocks_.try_allocate(bytes, alignment)) return p;
+        return blocks_.fail(bytes, alignment, name);
     }
 
     [[gnu::noinline]] void* try_allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {

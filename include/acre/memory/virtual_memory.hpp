@@ -58,15 +58,18 @@ public:
     /// Reserves addresses and takes no memory. Throws system_refused or bad_option; without exceptions prints the
     /// sentence and aborts.
     virtual_memory() : virtual_memory(virtual_memory_options{}) {}
-    explicit virtual_memory(const virtual_memory_options& options)
-        : options_(options),
+    explicit virtual_memory(const virtual_memory_options& options) : virtual_memory(name, options) {}
+    /// The same, for the resource named `resource`, whose name an error has.
+    virtual_memory(const char* resource, const virtual_memory_options& options)
+        : name_(resource),
+          options_(options),
           obtained_{options.huge, options.prefault, options.lock},
           unit_(detail::pages::bytes()),
           granule_(unit_) {
-        require_option(options.guard_pages == 0 || options.huge == huge_pages::none, name, "guard_pages",
+        require_option(options.guard_pages == 0 || options.huge == huge_pages::none, name_, "guard_pages",
                        options.guard_pages, "0 together with huge pages, which guard pages would split");
-        require_option(options.guard_pages <= 1024, name, "guard_pages", options.guard_pages, "0 to 1024");
-        require_option(options.reserve_bytes <= max_request / 4, name, "reserve_bytes", options.reserve_bytes,
+        require_option(options.guard_pages <= 1024, name_, "guard_pages", options.guard_pages, "0 to 1024");
+        require_option(options.reserve_bytes <= max_request / 4, name_, "reserve_bytes", options.reserve_bytes,
                        "at most an eighth of the address space");
         find_granule();
         reserve_range();
@@ -324,8 +327,8 @@ private:
 
     [[gnu::noinline, gnu::cold]] void fail_construction(std::size_t bytes) {
         release_range();
-        raise<system_refused>(name, bytes, granule_, last_refusal_);
-        abort_with(system_refused{name, bytes, granule_, last_refusal_});
+        raise<system_refused>(name_, bytes, granule_, last_refusal_);
+        abort_with(system_refused{name_, bytes, granule_, last_refusal_});
     }
 
     void release_range() noexcept {
@@ -628,10 +631,10 @@ private:
     }
 
     [[gnu::noinline, gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
-        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
-        if (bytes > bytes_ || alignment > bytes_) return raise<request_too_large>(name, bytes, bytes_);
-        if (latest_.operation != nullptr) return raise<system_refused>(name, bytes, alignment, latest_);
-        return raise<limit_exceeded>(name, bytes, used_, bytes_);
+        if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name_, alignment);
+        if (bytes > bytes_ || alignment > bytes_) return raise<request_too_large>(name_, bytes, bytes_);
+        if (latest_.operation != nullptr) return raise<system_refused>(name_, bytes, alignment, latest_);
+        return raise<limit_exceeded>(name_, bytes, used_, bytes_);
     }
 
     // Tells AddressSanitizer which bytes of `pages` pages at `p` are in use.
@@ -642,6 +645,7 @@ private:
 
     static constexpr std::size_t lists = 32;
 
+    const char* name_;  // in errors
     virtual_memory_options options_;
     virtual_memory_grants obtained_;
     system_refusal latest_;        // of the request at hand

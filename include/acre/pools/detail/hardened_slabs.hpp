@@ -62,7 +62,7 @@ public:
     static constexpr std::size_t max_slot_alignment = 4_KiB;
 
     hardened_slabs(const char* name, const hardened_options& options)
-        : pages_({.reserve_bytes = options.reserve_bytes, .guard_pages = 1}), options_(options) {
+        : pages_(name, {.reserve_bytes = options.reserve_bytes, .guard_pages = 1}), options_(options) {
         require_option(options.quarantine_slots <= max_quarantine, name, "quarantine_slots", options.quarantine_slots,
                        "at most 1048576");
         if (!system_random(secret_)) fail_construction(name);
