@@ -45,6 +45,21 @@ TEST(buffer, what_does_not_fit_is_refused) {
     EXPECT_EQ(outcome_of([&] { return fixed.allocate(16, 16); }), refused_as(outcome::request_too_large));
 }
 
+#if defined(__cpp_exceptions)
+TEST(buffer, says_what_an_alignment_takes) {
+    alignas(32) std::byte storage[32] = {};
+    acre::buffer fixed{std::span{storage + 16, 16}};
+    std::string sentence;
+    EXPECT_EQ(outcome_of([&] { return fixed.allocate(10, 32); }, &sentence), outcome::request_too_large);
+    EXPECT_EQ(
+        sentence,
+        "acre::buffer: request too large: 10 bytes aligned to 32 were asked for, which may take 26, at most 16 can "
+        "be served");
+    EXPECT_EQ(outcome_of([&] { return fixed.allocate(17, 16); }, &sentence), outcome::request_too_large);
+    EXPECT_EQ(sentence, "acre::buffer: request too large: 17 bytes were asked for, at most 16 can be served");
+}
+#endif
+
 TEST(buffer, takes_back_the_last_and_all) {
     raw_storage storage{256};
     acre::buffer fixed{storage.span()};

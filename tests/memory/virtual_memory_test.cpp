@@ -204,6 +204,19 @@ TEST(virtual_memory, options_out_of_range_are_refused) {
 #endif
 }
 
+#if defined(__cpp_exceptions)
+TEST(virtual_memory, says_what_an_alignment_takes) {
+    acre::virtual_memory tested{{.reserve_bytes = 1_MiB}};
+    std::string sentence;
+    EXPECT_EQ(outcome_of([&] { return tested.allocate(10, 2_MiB); }, &sentence), outcome::request_too_large);
+    EXPECT_EQ(sentence.find("acre::virtual_memory: request too large: 10 bytes aligned to 2097152 were asked for"), 0u)
+        << sentence;
+    EXPECT_EQ(outcome_of([&] { return tested.allocate(2_MiB, 16); }, &sentence), outcome::request_too_large);
+    EXPECT_EQ(sentence,
+              "acre::virtual_memory: request too large: 2097152 bytes were asked for, at most 1048576 can be served");
+}
+#endif
+
 TEST(virtual_memory, is_an_upstream_of_arenas_and_pools) {
     acre::virtual_memory pages{{.keep_bytes = 0, .guard_pages = 1}};
     {

@@ -334,6 +334,17 @@ TEST(hardened_pool, options_out_of_range_are_refused) {
 }
 
 #if defined(__cpp_exceptions)
+TEST(hardened_pool, says_what_an_alignment_takes) {
+    acre::hardened_multi_pool tested{{.reserve_bytes = 16_MiB}};
+    std::string sentence;
+    EXPECT_EQ(acre_test::outcome_of([&] { return tested.allocate(10, 32_MiB); }, &sentence),
+              acre_test::outcome::request_too_large);
+    EXPECT_NE(
+        sentence.find("acre::hardened_multi_pool: request too large: 10 bytes aligned to 33554432 were asked for"),
+        std::string::npos)
+        << sentence;
+}
+
 // The range of addresses is what refuses.
 TEST(hardened_pool, errors_of_construction_have_its_name) {
     const auto name_of_error = [](std::size_t reserve_bytes) -> std::string {

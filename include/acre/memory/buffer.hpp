@@ -67,7 +67,8 @@ public:
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (void* p = try_allocate(bytes, alignment)) return p;
         if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
-        return raise<request_too_large>(name, bytes, bytes_ - used_);
+        const std::size_t needed = detail::with_padding(bytes, padding_at(used_, alignment));
+        return raise<request_too_large>(name, bytes, alignment, needed, bytes_ - used_);
     }
 
     /// As allocate, but null when it cannot.

@@ -632,7 +632,10 @@ private:
 
     [[gnu::noinline, gnu::cold]] void* fail(std::size_t bytes, std::size_t alignment) const {
         if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name_, alignment);
-        if (bytes > bytes_ || alignment > bytes_) return raise<request_too_large>(name_, bytes, bytes_);
+        if (bytes > bytes_ || alignment > bytes_) {
+            const std::size_t needed = detail::with_padding(bytes, alignment > unit_ ? alignment - unit_ : 0);
+            return raise<request_too_large>(name_, bytes, alignment, needed, bytes_);
+        }
         if (latest_.operation != nullptr) return raise<system_refused>(name_, bytes, alignment, latest_);
         return raise<limit_exceeded>(name_, bytes, used_, bytes_);
     }

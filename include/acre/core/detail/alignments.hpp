@@ -45,6 +45,11 @@ constexpr bool can_be_honoured(std::size_t alignment) noexcept {
     return is_alignment(alignment) && alignment <= max_request;
 }
 
+/// `bytes` and `padding` together; SIZE_MAX when that overflows. For refusals to say what an alignment takes.
+constexpr std::size_t with_padding(std::size_t bytes, std::size_t padding) noexcept {
+    return bytes > SIZE_MAX - padding ? SIZE_MAX : bytes + padding;
+}
+
 }  // namespace detail
 
 /// Largest alignment in bytes of an object of `size` bytes, up to default_alignment: sizes are multiples of alignments.

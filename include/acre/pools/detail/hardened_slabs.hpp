@@ -211,7 +211,9 @@ public:
     [[gnu::noinline, gnu::cold]] void* fail(const char* name, std::size_t bytes, std::size_t alignment) const {
         if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
         if (bytes > pages_.reserved() || alignment > pages_.reserved()) {
-            return raise<request_too_large>(name, bytes, pages_.reserved());
+            const std::size_t page = pages_.page_bytes();
+            const std::size_t needed = with_padding(bytes, alignment > page ? alignment - page : 0);
+            return raise<request_too_large>(name, bytes, alignment, needed, pages_.reserved());
         }
         if (pages_.last_refusal().operation != nullptr) {
             return raise<system_refused>(name, bytes, alignment, pages_.last_refusal());
