@@ -217,6 +217,18 @@ TEST(malloc_face_misuse, a_double_free) {
     EXPECT_DEATH(memory.free(p), acre::poisoning ? "use-after-poison|double free" : "double free");
 }
 
+// Nothing is freed twice there.
+TEST(malloc_face_misuse, a_use_after_the_free) {
+    acre::multi_pool below;
+    acre::malloc_face memory{below};
+    void* p = memory.malloc(10);
+    memory.free(p);
+    const char* sentence = acre::poisoning ? "use-after-poison|used after it was freed" : "used after it was freed";
+    EXPECT_DEATH((void)memory.usable_size(p), sentence);
+    EXPECT_DEATH((void)memory.realloc(p, 100), sentence);
+    EXPECT_DEATH((void)memory.realloc(p, 5), sentence);
+}
+
 TEST(malloc_face_misuse, an_address_inside_a_block) {
     acre::multi_pool below;
     acre::malloc_face memory{below};

@@ -100,7 +100,7 @@ public:
         if constexpr (size_knowing_resource<R>) {
             below_.get().deallocate_unsized(p);
         } else {
-            const extent block = extent_of(p);
+            const extent block = extent_of(p, detail::mistake::double_free);
             header_of(p)->seal = freed ^ number_of(p);
             below_.get().deallocate(start_of(p, block), block.bytes + block.alignment, block.alignment);
         }
@@ -156,15 +156,13 @@ private:
         return p;
     }
 
-    extent extent_of(const void* p) const noexcept {
+    // `if_freed` is the mistake of one who names a block that was freed.
+    extent extent_of(const void* p, const char* if_freed = detail::mistake::used_after_free) const noexcept {
         const header& found = *header_of(p);
         const std::size_t alignment = found.seal ^ number_of(p);
         if (!is_alignment(alignment) || alignment < block_alignment) [[unlikely]]
-            refuse(p, alignment);
+            abort_on_misuse(name, alignment == freed ? if_freed : detail::mistake::not_handed_out, p);
         return {found.bytes, alignment};
-    }
-    [[noreturn, gnu::noinline, gnu::cold]] static void refuse(const void* p, std::size_t alignment) noexcept {
-        abort_on_misuse(name, alignment == freed ? detail::mistake::double_free : detail::mistake::not_handed_out, p);
     }
 
     void* realloc_with_header(void* p, std::size_t bytes) noexcept {
