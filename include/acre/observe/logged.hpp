@@ -10,6 +10,7 @@
 //     frames: freed 0x5581c0 200 bytes
 //     frames: refused 5000 bytes
 //     frames: freed everything
+// "refused" is said of an object whose constructor threw, too.
 //
 // Cost: two words, and a formatted line for each call, written at once. No memory of its own. Thread rules: those of R;
 // lines of several threads do not mix. log_to{nullptr} writes nothing.

@@ -76,7 +76,7 @@ struct statistics_counter {
 struct statistics_counts {
     statistics_counter allocations;  // live, peak, total
     statistics_counter bytes;        // as requested, without rounding
-    std::uint64_t failures = 0;      // refused requests
+    std::uint64_t failures = 0;      // requests that were refused, or whose constructor threw
     std::uint64_t largest = 0;       // bytes of the largest request served
 
     /// Counts a request of `size` bytes that was served.
