@@ -820,6 +820,18 @@ TEST_F(plan, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
     EXPECT_EQ(arena->figures.objects, 12000U);
 }
 
+TEST_F(plan, functions_of_the_c_library_that_allocate_for_the_program_are_named) {
+    const auto copies = made.stack({"main", "loop:1", "name:3", "__strdup"});
+    const auto frees = made.stack({"main", "loop:2", "remove"});
+    for (std::uint64_t i = 0; i < 2000; ++i) made.release(made.allocate(copies, 16 + i % 90), frees);
+    const advice& only = planned().advices.at(0);
+    EXPECT_EQ(only.c_functions, std::set<std::string>{"strdup"});
+    bool is_said = false;
+    for (const std::string& each : cautions_of(only, paths()))
+        is_said |= each.starts_with("Some are allocated in strdup:");
+    EXPECT_TRUE(is_said);
+}
+
 TEST_F(plan, what_a_captured_container_allocates_is_not_the_librarys) {
     const auto copies = made.stack({"main", "loop:1", "listen:4", "std::function<void ()>::function<lambda>(lambda&&)",
                                     "std::_Function_base::_Base_manager<lambda>::_M_create<lambda>(lambda&&)",

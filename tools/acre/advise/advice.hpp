@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -129,15 +130,16 @@ struct advice {
     verdict in_plan = verdict::leave;  // the candidate, or what serves the library's memory, which only a plan reaches
     std::string reason;                // why the decision is `leave`
 
-    change_place place;                // what is changed
-    std::vector<change_place> places;  // where its objects are allocated, those of most objects first
-    std::vector<std::string> classes;  // of several places that are all classes: each gets a pool of its own
-    bool of_scope = false;             // about a scope; else about that place
-    std::size_t callers = 0;           // of a site: number of callers that distinguish it from its other uses
-    std::uint32_t function = 0;        // the scope, or the site's function; 0: unknown
-    std::uint32_t site = 0;            // the one with the most allocations
-    std::uint32_t stack = 0;           // the one with the most allocations, for a path to show
-    std::vector<site_objects> sites;   // all of them, most objects first
+    change_place place;                 // what is changed
+    std::vector<change_place> places;   // where its objects are allocated, those of most objects first
+    std::vector<std::string> classes;   // of several places that are all classes: each gets a pool of its own
+    std::set<std::string> c_functions;  // of the C library, as strdup, in which some objects are allocated
+    bool of_scope = false;              // about a scope; else about that place
+    std::size_t callers = 0;            // of a site: number of callers that distinguish it from its other uses
+    std::uint32_t function = 0;         // the scope, or the site's function; 0: unknown
+    std::uint32_t site = 0;             // the one with the most allocations
+    std::uint32_t stack = 0;            // the one with the most allocations, for a path to show
+    std::vector<site_objects> sites;    // all of them, most objects first
     std::vector<path_objects> by_path;
     context_set contexts;
     group_figures figures;

@@ -112,6 +112,25 @@ constexpr named_memory functions_of_c[] = {
     {"glob", &of_c_library},
 };
 
+// Also as the library calls them within.
+constexpr std::string_view allocating_functions_of_c[][2] = {
+    {"strdup", "strdup"},
+    {"__strdup", "strdup"},
+    {"strndup", "strndup"},
+    {"__strndup", "strndup"},
+    {"wcsdup", "wcsdup"},
+    {"asprintf", "asprintf"},
+    {"__asprintf", "asprintf"},
+    {"vasprintf", "vasprintf"},
+    {"__vasprintf_internal", "vasprintf"},
+    {"getline", "getline"},
+    {"getdelim", "getdelim"},
+    {"_IO_getdelim", "getdelim"},
+    {"open_memstream", "open_memstream"},
+    {"realpath", "realpath"},
+    {"getcwd", "getcwd"},
+};
+
 const library_memory* find_in(const auto& table, std::string_view name) {
     const auto found = std::ranges::find(table, name, &named_memory::name);
     return found == std::end(table) ? nullptr : found->memory;
@@ -133,6 +152,14 @@ bool takes_pointer(std::string_view member) {
 }
 
 }  // namespace
+
+std::string_view allocating_c_function(std::string_view function) {
+    const std::string_view name = first_part(function);
+    for (const auto& [called, known] : allocating_functions_of_c) {
+        if (called == name) return known;
+    }
+    return {};
+}
 
 const library_memory* library_memory_of(std::string_view function) {
     const std::string_view of = class_in(function);

@@ -14,4 +14,8 @@ struct library_memory {
 /// Of a function of a library: the memory that it allocates for itself. Null for all others.
 const library_memory* library_memory_of(std::string_view function);
 
+/// "strdup" of "strdup" and of "__strdup": a function of the C library that allocates what the program is to free.
+/// Empty for all others.
+std::string_view allocating_c_function(std::string_view function);
+
 }  // namespace acre::tool

@@ -460,6 +460,21 @@ private:
             return a.second != b.second ? a.second > b.second : a.first < b.first;
         });
         for (const auto& [number, count] : sorted) each.places.push_back(places_.numbered(number));
+        for (const std::uint32_t context : each.contexts) {
+            const std::string_view name = c_function_of(run_.contexts()[context].node);
+            if (!name.empty()) each.c_functions.emplace(name);
+        }
+    }
+
+    /// The outermost function of the C library, as strdup, between the program's code and an allocation.
+    std::string_view c_function_of(std::uint32_t node) const {
+        std::string_view found;
+        for (; node != 0; node = paths_.nodes()[node].parent) {
+            const function_info& function = paths_.functions()[paths_.nodes()[node].function];
+            if (!function.passes_memory_on) break;
+            if (const std::string_view name = allocating_c_function(function.name); !name.empty()) found = name;
+        }
+        return found;
     }
 
     bool is_of_library(const advice& each) const {

@@ -346,6 +346,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     if (each.figures.threads > 1 && *traits.caution_for_threads != '\0') {
         cautions.push_back(filled(traits.caution_for_threads, each, paths));
     }
+    if (!each.c_functions.empty()) {
+        cautions.push_back(
+            fmt::format("Some are allocated in {}: write functions in place of these that allocate here.",
+                        fmt::join(each.c_functions, ", ")));
+    }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
     } else if (each.figures.zeroed) {
