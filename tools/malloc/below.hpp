@@ -15,6 +15,11 @@ struct malloc_below {
     void (*free)(void*) = nullptr;
 };
 
+/// What to ask the memalign below for: jemalloc's is not aligned where no bytes are asked for.
+constexpr std::size_t bytes_for_memalign(std::size_t bytes) noexcept {
+    return bytes == 0 ? 1 : bytes;
+}
+
 #ifdef ACRE_MALLOC_PRELOADED
 
 inline constinit malloc_below below;

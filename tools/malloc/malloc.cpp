@@ -15,6 +15,7 @@
 #include <cstring>
 #include <limits>
 
+using acre::preload::bytes_for_memalign;
 using acre::preload::free_any;
 using acre::preload::malloc_below;
 using acre::preload::the_heap;
@@ -54,7 +55,8 @@ void* no_rest(std::size_t) noexcept {
 }
 
 void* aligned(std::size_t bytes, std::size_t alignment) noexcept {
-    if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->memalign(alignment, bytes);
+    if (const malloc_below* rest = acre::preload::serves_the_rest())
+        return rest->memalign(alignment, bytes_for_memalign(bytes));
     return or_no_memory(the_heap.allocate_aligned(bytes, alignment));
 }
 

@@ -42,7 +42,7 @@ namespace {
         const malloc_below* const rest = acre::preload::serves_the_rest();
         void* const p = rest == nullptr   ? the_heap.allocate_aligned(bytes, alignment)
                         : alignment <= 16 ? rest->malloc(bytes)
-                                          : rest->memalign(alignment, bytes);
+                                          : rest->memalign(alignment, acre::preload::bytes_for_memalign(bytes));
         if (p != nullptr) return p;
         const std::new_handler handler = current_new_handler == nullptr ? nullptr : current_new_handler();
         if (handler == nullptr) return nullptr;

@@ -136,6 +136,14 @@ TEST_F(plan_command, leaves_requests_to_the_malloc_below) {
     }
 }
 
+// jemalloc's memalign of no bytes is not aligned; its posix_memalign and aligned_alloc are.
+TEST_F(plan_command, what_the_malloc_below_serves_is_aligned) {
+    plan("usable", "pool");
+    ASSERT_EQ(acre("-q plan a.acre --policy leave --left-to below -o below.plan").status, 0);
+    const std::string run = "LD_PRELOAD='" ACRE_PLAN_BELOW "' '" ACRE_COMMAND "' run --plan below.plan -- ";
+    EXPECT_EQ(shell(run + subject + " aligned").output, "misaligned 0\n");
+}
+
 TEST_F(plan_command, costs_nothing_where_it_routes_nothing) {
     plan("near", "leave");
     ASSERT_EQ(acre("-q plan a.acre --policy leave --left-to below -o below.plan").status, 0);

@@ -1,4 +1,5 @@
-// A malloc to preload: the C library's, but its usable sizes are 4321.
+// A malloc to preload: the C library's, but its usable sizes are 4321, and memalign forgets the alignment where no
+// bytes are asked for, as jemalloc's does.
 #include <cstddef>
 
 extern "C" {
@@ -18,7 +19,7 @@ void* realloc(void* p, std::size_t bytes) {
     return __libc_realloc(p, bytes);
 }
 void* memalign(std::size_t alignment, std::size_t bytes) {
-    return __libc_memalign(alignment, bytes);
+    return bytes == 0 ? __libc_malloc(0) : __libc_memalign(alignment, bytes);
 }
 void free(void* p) {
     __libc_free(p);

@@ -1,11 +1,12 @@
 // A program whose sites are planned.
 //
-// Usage: plan-subject [near | new | wrapped | work | usable | MODULE | exchange MODULE OTHER | hazards MODULE OTHER]
-// near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the same with operator new.
-// wrapped: the same through functions that pass memory on. work: a sum over what several threads write into blocks that
-// they resize and free for each other. usable: the usable size of 24 bytes. MODULE: as near, but the second site is in
-// that module, which is loaded first. exchange: modules that are opened and closed in turns and take each other's
-// addresses. hazards: a module that is bound deeply, an exchange, a fork, and this program again by exec.
+// Usage: plan-subject [near | new | wrapped | work | usable | aligned | MODULE | exchange MODULE OTHER | hazards MODULE
+// OTHER] near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the same with
+// operator new. wrapped: the same through functions that pass memory on. work: a sum over what several threads write
+// into blocks that they resize and free for each other. usable: the usable size of 24 bytes. aligned: how many
+// addresses are not aligned as was asked for. MODULE: as near, but the second site is in that module, which is loaded
+// first. exchange: modules that are opened and closed in turns and take each other's addresses. hazards: a module that
+// is bound deeply, an exchange, a fork, and this program again by exec.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -133,6 +135,23 @@ unsigned work() {
     return sum;
 }
 
+int misaligned() {
+    constexpr std::size_t alignment = 256;
+    int wrong = 0;
+    const auto look_at = [&wrong](void* p) {
+        if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) ++wrong;
+    };
+    for (std::size_t bytes = 0; bytes < 40; ++bytes) {
+        // Nothing is freed: each address is another one.
+        void* p = nullptr;
+        if (::posix_memalign(&p, alignment, bytes % 4) == 0) look_at(p);
+        look_at(::aligned_alloc(alignment, bytes % 4));
+        look_at(::memalign(alignment, bytes % 4));
+        look_at(::operator new(bytes % 4, std::align_val_t{alignment}));
+    }
+    return wrong;
+}
+
 void expect(bool is_right, const char* what) {
     if (is_right) return;
     std::printf("%s: wrong\n", what);
@@ -213,6 +232,10 @@ int main(int count, char** arguments) {
         void* volatile p = std::malloc(24);
         std::printf("usable %zu\n", ::malloc_usable_size(p));
         std::free(p);
+        return 0;
+    }
+    if (what == "aligned") {
+        std::printf("misaligned %d\n", misaligned());
         return 0;
     }
     if (what == "exchange" && count == 4) {
