@@ -292,7 +292,9 @@ private:
     unit_number take_new(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= most_units) return 0;
-        unit_number first = take_at_frontier(static_cast<unit_number>(wanted), is_zero);
+        // A huge page would give memory to what the alignment skips.
+        const bool may_be_huge = count > alignment / 2;
+        unit_number first = take_at_frontier(static_cast<unit_number>(wanted), is_zero, may_be_huge);
         if (first == 0) return 0;
         first = cut(first, count, alignment, is_zero);
         keep_to_allowance();
@@ -386,11 +388,12 @@ private:
 
     static constexpr unit_number first_growth = 64;  // 1 MiB
 
-    bool grow(unit_number needed_end) noexcept {
+    // What grows for a request that may not have huge pages is for that one alone: those that follow may have them.
+    bool grow(unit_number needed_end, bool may_be_huge) noexcept {
         if (needed_end <= usable_end_) return true;
         const unit_number usable = usable_end_;
-        std::size_t end =
-            detail::max<std::size_t>(needed_end, std::size_t{usable_end_} + detail::max(first_growth, usable / 8));
+        const unit_number more = may_be_huge ? detail::max(first_growth, usable / 8) : 0;
+        std::size_t end = detail::max<std::size_t>(needed_end, std::size_t{usable} + more);
         const bool huge = usable >= huge_from || needed_end - usable >= huge_request;
         constexpr std::size_t page = largest_page / unit_bytes;
         const std::size_t step = huge ? huge_units : page;
@@ -398,7 +401,7 @@ private:
         const unit_number before = usable_end_;
         if (!grow_to(detail::min<std::size_t>(end, end_)) && !grow_to((needed_end + page - 1) / page * page))
             return false;
-        if (huge) {
+        if (huge && may_be_huge) {
             const std::uintptr_t from = align_up(reinterpret_cast<std::uintptr_t>(address(before)), huge_bytes);
             const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(address(usable_end_)) / huge_bytes * huge_bytes;
             if (from < to) pages::advise_huge(reinterpret_cast<void*>(from), to - from);
@@ -413,10 +416,10 @@ private:
     static constexpr unit_number huge_request = 16_MiB / unit_bytes;
 
     // Takes units from the frontier on, and the free ones right before it.
-    unit_number take_at_frontier(unit_number count, bool& is_zero) noexcept {
+    unit_number take_at_frontier(unit_number count, bool& is_zero, bool may_be_huge = true) noexcept {
         const unit_record& last = record(frontier_ - 1);
         const unit_number before = frontier_ > 1 && last.is() == kind::free ? last.length : 0;
-        if (count - before > end_ - frontier_ || !grow(frontier_ + count - before)) return 0;
+        if (count - before > end_ - frontier_ || !grow(frontier_ + count - before, may_be_huge)) return 0;
         const unit_number first = frontier_ - before;
         is_zero = before == 0 || record(first).with_data() == 0;
         if (before != 0) unlink(first);
