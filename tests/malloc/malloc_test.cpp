@@ -2,9 +2,13 @@
 // the program's begin and end, misuse.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -250,6 +255,35 @@ TEST(malloc_family, tells_its_figures_in_each_form) {
     malloc_stats();
     EXPECT_NE(testing::internal::GetCapturedStderr().find("large blocks in use"), std::string::npos);
     std::free(large);
+}
+
+// Makes the system refuse a system call to this process.
+bool refuse_system_call(unsigned number) {
+    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{std::size(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// A filter that knows the C library's malloc allows brk, mmap, munmap and mremap.
+TEST(malloc_family, grows_where_mprotect_is_refused) {
+    constexpr int no_filter = 77;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!refuse_system_call(SYS_mprotect)) _exit(no_filter);
+        constexpr std::size_t bytes = std::size_t{1} << 28;  // more than this program has had
+        auto* p = static_cast<char*>(std::malloc(bytes));
+        if (p == nullptr) _exit(1);
+        for (std::size_t at = 0; at < bytes; at += bytes / 64) p[at] = 1;
+        _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status)) << status;
+    if (WEXITSTATUS(status) == no_filter) GTEST_SKIP() << "the system takes no filter";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(malloc_family, threads_and_forks) {

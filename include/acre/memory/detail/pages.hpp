@@ -168,7 +168,11 @@ struct pages {
 
     /// Makes reserved pages usable; their contents are zero.
     static system_code commit(void* start, std::size_t bytes) noexcept {
-        return protect(start, bytes, page_access::read_and_write);
+        const system_code code = protect(start, bytes, page_access::read_and_write);
+        // A filter of system calls may know only those of the C library's malloc.
+        if (code == EPERM || code == ENOSYS) [[unlikely]]
+            return map_over(start, bytes, PROT_READ | PROT_WRITE, reserved_flags);
+        return code;
     }
     /// The same with huge pages that the system has set aside. They are taken now: no later access can fail for want of
     /// one, except in a child after a fork.
