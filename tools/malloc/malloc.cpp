@@ -70,7 +70,7 @@ Figures figures_in() noexcept {
     Figures result = {};
     result.arena = number(now.slot_bytes + now.free_slot_bytes + now.free_bytes);
     result.hblkhd = number(now.large_bytes);
-    result.uordblks = number(now.slot_bytes + now.large_bytes);
+    result.uordblks = number(now.slot_bytes);
     result.fordblks = number(now.free_slot_bytes + now.free_bytes);
     result.keepcost = number(now.free_bytes);
     return result;
