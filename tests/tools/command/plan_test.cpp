@@ -171,6 +171,13 @@ TEST_F(plan_command, survives_what_programs_do) {
     EXPECT_EQ(acre("run --plan a.plan -- " + program).status, 0);
 }
 
+// Its blocks would go from one malloc to the other.
+TEST_F(plan_command, run_refuses_a_program_that_calls_jemallocs_own_functions) {
+    expect_failure("run -- '" ACRE_JEMALLOC_USER "'", 1,
+                   "it calls mallocx, a function of jemalloc's own, whose blocks");
+    EXPECT_EQ(acre("run -- '" ACRE_JEMALLOC_IF_ANY "'").status, 0) << "it looks first whose malloc it has";
+}
+
 TEST_F(plan_command, refuses_programs_that_nothing_can_be_preloaded_into) {
     plan("near", "pool");
     const std::string line = "run --plan a.plan -- ";

@@ -1,9 +1,11 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "command.hpp"
 #include "plan/handed_plan.hpp"
@@ -19,10 +21,22 @@ struct run_options {
     std::string plan;
 };
 
+/// `acre try` takes such a program: it shows which mallocs the program ends with.
+void refuse_what_needs_jemalloc(const std::filesystem::path& program) {
+    const std::string function = called_of_jemalloc(program);
+    if (function.empty()) return;
+    throw tool_error{
+        fmt::format("cannot run '{}': it calls {}, a function of jemalloc's own, whose blocks no other malloc can "
+                    "take: leave it with "
+                    "jemalloc",
+                    program.string(), function)};
+}
+
 /// Becomes the program, so returns only by an exception.
 int run(const run_options& options, const command_context& context) {
     if (context.rest.empty()) throw usage_error{"a program to run, after --, is required"};
     const std::filesystem::path program = find_program_to_preload(context.rest.front(), "run");
+    refuse_what_needs_jemalloc(program);
     std::optional<handed_plan> plan;
     if (!options.plan.empty()) {
         plan.emplace(read_plan(options.plan), options.plan, program, handed_plan::part::launched);

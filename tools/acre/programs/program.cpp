@@ -44,7 +44,15 @@ std::string_view sanitizer_begun_by(std::string_view function) {
 struct own_malloc {
     std::string sanitizer;  // that it is built with, of those with a malloc of their own
     bool is_in_it = false;  // another one is linked into it
+    std::string called_of_jemalloc;
 };
+
+/// nallocx is not among them: it tells a size.
+bool is_of_jemalloc(std::string_view function) {
+    constexpr std::array<std::string_view, 6> functions{"mallocx", "rallocx", "xallocx",
+                                                        "sallocx", "dallocx", "sdallocx"};
+    return std::ranges::find(functions, function) != functions.end();
+}
 
 void find_malloc_in(Elf* file, Elf_Scn* section, own_malloc& found) {
     GElf_Shdr head{};
@@ -57,6 +65,8 @@ void find_malloc_in(Elf* file, Elf_Scn* section, own_malloc& found) {
         if (const std::string_view sanitizer = sanitizer_begun_by(name); !sanitizer.empty())
             found.sanitizer = sanitizer;
         if (std::string_view{name} == "malloc" && symbol.st_shndx != SHN_UNDEF) found.is_in_it = true;
+        const bool is_needed = symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL;
+        if (is_needed && is_of_jemalloc(name)) found.called_of_jemalloc = name;
     }
 }
 
@@ -311,6 +321,10 @@ fs::path executed_file(const fs::path& program) {
     fs::path path = program;
     for (int i = 0; i < max_scripts && is_script(path); ++i) path = interpreter_of(path);
     return path;
+}
+
+std::string called_of_jemalloc(const fs::path& program) {
+    return find_own_malloc(executed_file(program)).called_of_jemalloc;
 }
 
 std::string linked_malloc(const fs::path& program) {

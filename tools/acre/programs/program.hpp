@@ -19,6 +19,11 @@ recordable_program find_recordable_program(const std::string& name);
 /// preloaded into it.
 std::filesystem::path find_program_to_preload(const std::string& name, std::string_view verb);
 
+/// A function of jemalloc's own that the program calls beside malloc and free ("mallocx"); empty: none. jemalloc gives
+/// their blocks, and takes only its own, so no other malloc can stand in for malloc and free. A weak reference is none:
+/// such a program looks first whose malloc it has. Of a script, its interpreter's.
+std::string called_of_jemalloc(const std::filesystem::path& program);
+
 /// The ELF file that the system loads for a program: of a script, its interpreter.
 std::filesystem::path executed_file(const std::filesystem::path& program);
 
