@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <thread>
 
@@ -56,6 +57,32 @@ TEST(text, printable_names_do_not_command_the_terminal) {
     EXPECT_EQ(printable("\u061b\u061d\u200d\u2010\u2027\u202f\u2065\u206a"),
               "\u061b\u061d\u200d\u2010\u2027\u202f\u2065\u206a");
     EXPECT_EQ(printable_text("a\n\tb\r\u202e"), "a\n\tb??");
+}
+
+TEST(text, a_quoted_word_is_the_same_word_to_a_shell) {
+    EXPECT_EQ(quoted_for_shell("./app-1.2"), "./app-1.2");
+    EXPECT_EQ(quoted_for_shell("gr\u00fc\u00df"), "gr\u00fc\u00df");
+    EXPECT_EQ(quoted_for_shell(""), "''");
+    EXPECT_EQ(quoted_for_shell("it's"), "'it'\\''s'");
+    EXPECT_EQ(quoted_for_shell("l1\nl2\t'\\"), "$'l1\\nl2\\t\\'\\\\'");
+    EXPECT_EQ(quoted_for_shell("\x1b"
+                               "1\xff\u202e \u00e4"),
+              "$'\\0331\\377\\342\\200\\256 \u00e4'");
+}
+
+// Every byte that an argument can have, each before a digit.
+TEST(text, a_quoted_word_is_read_by_bash) {
+    std::string word;
+    for (int byte = 1; byte < 256; ++byte) word.append(1, static_cast<char>(byte)).append("1");
+    const std::string command = "printf %s " + quoted_for_shell(word);
+    EXPECT_EQ(printable(command), command);
+    ::setenv("QUOTED_WORD", command.c_str(), 1);
+    std::FILE* pipe = ::popen("bash -c \"$QUOTED_WORD\"", "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string got(1000, '\0');
+    got.resize(std::fread(got.data(), 1, got.size(), pipe));
+    ::pclose(pipe);
+    EXPECT_EQ(got, word);
 }
 
 TEST(text, printable_json_means_the_same) {

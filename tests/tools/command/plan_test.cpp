@@ -333,7 +333,11 @@ TEST_F(plan_command, a_recorded_program_is_tried_with_the_plan_of_its_advice) {
     EXPECT_EQ(object["ways"].back()["name"], "acre + plan");
     EXPECT_FALSE(object["ways"].back()["failed"]) << object;
     EXPECT_FALSE(object["groups"].empty());
-    EXPECT_NE(object["notes"][0].get<std::string>().find("'acre plan a.acre -o a.plan'"), std::string::npos);
+    EXPECT_NE(object["notes"][0].get<std::string>().find("acre plan a.acre -o a.plan"), std::string::npos);
+    ASSERT_EQ(shell("cp a.acre \"tr a'x.acre\"").status, 0);
+    const run_result odd = acre("-q try --json --budget 0.2s \"tr a'x.acre\"");
+    EXPECT_EQ(json::parse(odd.output)["notes"][0],
+              "The plan is that of: acre plan 'tr a'\\''x.acre' -o 'tr a'\\''x.plan'");
 
     const auto trace = directory_ / "a.acre";
     std::filesystem::resize_file(trace, std::filesystem::file_size(trace) * 9 / 10);

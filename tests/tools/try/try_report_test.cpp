@@ -40,6 +40,11 @@ TEST(try_report, the_command_to_use_reads_the_same_input) {
     EXPECT_TRUE(says(result, "acre run -- app < 'my words.txt'"));
 }
 
+TEST(try_report, the_command_to_use_is_the_same_where_an_argument_cannot_be_printed) {
+    const contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    EXPECT_NE(try_answer(result, {"app", "l1\nl2"}).find("    acre run -- app $'l1\\nl2'\n"), std::string::npos);
+}
+
 TEST(try_report, names_the_ways_that_are_not_told_from_the_best) {
     contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
     EXPECT_FALSE(says(result, "do not tell"));

@@ -90,7 +90,8 @@ std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& 
     }
     std::vector<std::string> notes;
     if (options.plan.empty())
-        notes.push_back("The plan is that of 'acre plan " + options.trace + " -o " + plan->name + "'.");
+        notes.push_back("The plan is that of: acre plan " + quoted_for_shell(options.trace) + " -o " +
+                        quoted_for_shell(plan->name));
     if (!options.sites) return notes;
     if (const std::size_t left_out = ways.add_groups(program, plan->plan, plan->name)) {
         notes.push_back(fmt::format("{} with fewer allocations {} not measured alone.",

@@ -16,6 +16,9 @@ std::string percent_text(double share);       // 0.123 -> 12.3 %
 /// Makes a name safe to print on a terminal: UTF-8 in which '?' replaces control characters (C0, C1 and DEL),
 /// characters that change the direction of text, and line and paragraph separators. Invalid bytes become U+FFFD.
 std::string printable(std::string_view name);
+/// A word of a command to paste into a shell, safe to print: in quotes where the shell would change it, and as $'...',
+/// which bash, zsh and ksh read, where printable() would.
+std::string quoted_for_shell(std::string_view word);
 /// As printable(), but keeps line feeds and tabs.
 std::string printable_text(std::string_view text);
 /// JSON with the same meaning, in which the characters that printable() replaces are escaped. `json` must be UTF-8.

@@ -85,7 +85,36 @@ std::string without_commands(std::string_view text, Replace replace) {
     return safe;
 }
 
+/// As $'...'. Other bytes are octal: after a hexadecimal one some shells take the next digits for a part of it.
+std::string escaped_for_shell(std::string_view word) {
+    std::string quoted = "$'";
+    while (!word.empty()) {
+        const std::size_t length = character_length(word);
+        const std::string_view character = word.substr(0, std::max<std::size_t>(length, 1));
+        if (character == "\n" || character == "\t") {
+            quoted += character == "\n" ? "\\n" : "\\t";
+        } else if (character == "'" || character == "\\") {
+            quoted.append("\\").append(character);
+        } else if (length == 0 || is_command(code_point(character))) {
+            for (const char each : character) quoted += fmt::format("\\{:03o}", static_cast<std::uint8_t>(each));
+        } else {
+            quoted += character;
+        }
+        word.remove_prefix(character.size());
+    }
+    return quoted + "'";
+}
+
 }  // namespace
+
+std::string quoted_for_shell(std::string_view word) {
+    if (word != printable(word)) return escaped_for_shell(word);
+    if (!word.empty() && word.find_first_of(" \"'\\$`*?[]#~=|&;<>(){}!^") == std::string_view::npos)
+        return std::string{word};
+    std::string quoted = "'";
+    for (const char each : word) quoted += each == '\'' ? "'\\''" : std::string{each};
+    return quoted + "'";
+}
 
 std::string printable(std::string_view name) {
     return without_commands(name, [](std::uint32_t) { return '?'; });

@@ -71,13 +71,6 @@ double peak_of_group(const contest_result& result, std::size_t number) {
     return result.peak_ratio(number, base_of_groups(result)).median;
 }
 
-std::string quoted_for_shell(const std::string& word) {
-    if (!word.empty() && word.find_first_of(" \t\n\"'\\$`*?[]#~=|&;<>(){}!") == std::string::npos) return word;
-    std::string quoted = "'";
-    for (const char each : word) quoted += each == '\'' ? "'\\''" : std::string{each};
-    return quoted + "'";
-}
-
 std::string command_for(const way& how, const std::vector<std::string>& command, const std::string& input) {
     std::string line;
     for (const std::string& each : how.command) line += quoted_for_shell(each) + " ";
@@ -87,7 +80,7 @@ std::string command_for(const way& how, const std::vector<std::string>& command,
     }
     for (std::size_t i = 0; i < command.size(); ++i) line += (i == 0 ? "" : " ") + quoted_for_shell(command[i]);
     if (!input.empty()) line += " < " + quoted_for_shell(input);
-    return printable(line);
+    return line;
 }
 
 /// The ways that may be as fast as the best: 1 is in the interval of their ratio to it.
