@@ -1,13 +1,16 @@
 // `acre try` and `acre run`: which runs are compared, what is required of them, and what is refused.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "command_run.hpp"
+#include "conformance/refusal.hpp"
 
 namespace {
 
@@ -101,6 +104,62 @@ TEST_F(try_command, a_way_with_another_status_takes_no_part) {
               "ended with status 9, and as it is the program ended with status 3; its last line on standard error: "
               "'this library ends the program'");
 }
+
+TEST_F(try_command, preloads_a_library_whose_name_LD_PRELOAD_cannot_hold) {
+    for (const char* name : {"my lib.so", "co:lon.so", "$LIB.so"}) {
+        const auto library = directory_ / name;
+        std::filesystem::copy_file(ACRE_TRY_ENDING, library);
+        const json object = tried("--with './" + std::string{name} + "' -- sh -c 'exit 3'", 1);
+        EXPECT_TRUE(object["ways"][1]["failed"]) << "the library was not loaded";
+        EXPECT_EQ(object["ways"][1]["library"], (directory_ / "." / name).string());
+        EXPECT_TRUE(std::filesystem::remove(object["ways"][1]["environment"]["LD_PRELOAD"].get<std::string>()));
+    }
+}
+
+#ifdef ACRE_HAS_PLAN_LIBRARY
+/// The command, installed where LD_PRELOAD cannot hold the path of its library.
+class command_in_an_odd_folder : public try_command {
+protected:
+    void SetUp() override {
+        const std::filesystem::path built = std::filesystem::path{ACRE_COMMAND}.parent_path().parent_path();
+        std::filesystem::create_directories(folder_ / "bin");
+        std::filesystem::create_directories(folder_ / "lib");
+        std::filesystem::copy_file(ACRE_COMMAND, folder_ / "bin/acre");
+        std::filesystem::copy_file(built / "lib/libacre-malloc.so", library_);
+    }
+
+    run_result odd_acre(const std::string& arguments) {
+        return shell("'" + (folder_ / "bin/acre").string() + "' " + arguments);
+    }
+
+    /// The link in LD_PRELOAD to the library, as `acre run` sets it.
+    std::filesystem::path link() {
+        const std::string line = odd_acre("run -- sh -c 'echo $LD_PRELOAD'").output;
+        return line.substr(0, line.find('\n'));
+    }
+
+    void TearDown() override {
+        std::filesystem::copy_file(
+            std::filesystem::path{ACRE_COMMAND}.parent_path().parent_path() / "lib/libacre-malloc.so", library_,
+            std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::remove(link());
+    }
+
+    const std::filesystem::path folder_ = directory_ / "in st:all";
+    const std::filesystem::path library_ = folder_ / "lib/libacre-malloc.so";
+};
+
+// acre becomes the program, so it cannot remove the link at the program's end.
+TEST_F(command_in_an_odd_folder, runs_each_program_by_the_same_link) {
+    EXPECT_EQ(link(), link());
+    EXPECT_EQ(std::filesystem::read_symlink(link()), library_);
+    EXPECT_EQ(odd_acre("run -- grep -c libacre-malloc /proc/self/maps").status, 0);
+    struct stat found{};
+    ASSERT_EQ(::lstat(link().parent_path().c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777U, 0755U) << "a program that runs as another user follows the link";
+    EXPECT_EQ(found.st_uid, ::geteuid());
+}
+#endif
 
 TEST_F(try_command, a_program_that_never_writes_the_same_is_compared_by_its_status) {
     const json object = tried(with(quiet_library) + " -- date +%N");

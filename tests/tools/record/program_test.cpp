@@ -167,6 +167,8 @@ TEST_F(refused, is_not_a_recorder_in_a_folder_with_an_odd_name) {
         EXPECT_EQ(refusal(options), "") << name;
         EXPECT_EQ(loaded_trace{options.output}.allocations(4242), 1000u) << name;
     }
+    for (const auto& link : fs::directory_iterator{"/tmp/acre-links-" + std::to_string(::geteuid())})
+        if (fs::read_symlink(link).string().starts_with(directory_.path().string())) fs::remove(link);
 }
 
 TEST_F(refused, is_a_recording_for_which_too_few_files_may_be_open) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,21 @@ TEST(try_report, the_command_to_use_reads_the_same_input) {
 TEST(try_report, the_command_to_use_is_the_same_where_an_argument_cannot_be_printed) {
     const contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
     EXPECT_NE(try_answer(result, {"app", "l1\nl2"}).find("    acre run -- app $'l1\\nl2'\n"), std::string::npos);
+}
+
+TEST(try_report, a_library_whose_path_LD_PRELOAD_cannot_hold_is_to_be_copied) {
+    contest_result result = contest_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8});
+    way& how = result.ways[1].how;
+    how.variables = {{"LD_PRELOAD", "/tmp/acre-links-7/my_lib.so.1"}};
+    how.library = "/home/me/my lib.so";
+    how.is_linked = true;
+    EXPECT_TRUE(says(result, "acre run -- app")) << "a command that makes the link";
+    how.command.clear();
+    EXPECT_FALSE(says(result, "acre-links"));
+    EXPECT_TRUE(says(result, "Preload a copy of this library, or a link to it"));
+    EXPECT_TRUE(says(result, "    '/home/me/my lib.so'\n"));
+    EXPECT_EQ(try_json(result, {"app"})["ways"][1]["library"], "/home/me/my lib.so");
+    EXPECT_FALSE(try_json(result, {"app"})["ways"][0].contains("library"));
 }
 
 TEST(try_report, names_the_ways_that_are_not_told_from_the_best) {

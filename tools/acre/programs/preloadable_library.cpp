@@ -3,12 +3,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <vector>
 
@@ -64,6 +66,43 @@ bool is_program(Elf* file) {
     return false;
 }
 
+// LD_PRELOAD separates paths by the first ones, and the dynamic linker replaces tokens that begin with the last one.
+constexpr std::string_view not_in_ld_preload = ": \t\n$";
+
+/// Why there can be no link to a library, as the end of a sentence; empty if there can.
+std::string refusal_of(const fs::path& folder_of_links) {
+    // TMPDIR may contain such characters as well, so the folder is in /tmp. Programs that run as another user follow
+    // the links, and only this user may change them.
+    if (::mkdir(folder_of_links.c_str(), 0755) == 0) {
+        ::chmod(folder_of_links.c_str(), 0755);  // whatever the umask is
+    } else if (errno != EEXIST) {
+        return "cannot make the folder '" + folder_of_links.string() + "' for a link to it: " + reason_of(errno);
+    }
+    struct stat found{};
+    const bool is_ours = ::lstat(folder_of_links.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                         found.st_uid == ::geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return is_ours ? "" : "'" + folder_of_links.string() + "' is no folder that only you can change";
+}
+
+/// Makes the link, or finds the one that another run made: it stays, since a program that is run in place of this
+/// process cannot remove it at its end.
+fs::path link_to(const fs::path& library, const std::string& verb) {
+    constexpr std::size_t most_of_name = 200;
+    std::string name = library.filename().string().substr(0, most_of_name);
+    for (char& each : name)
+        if (not_in_ld_preload.find(each) != std::string_view::npos) each = '_';
+    const fs::path folder = "/tmp/acre-links-" + std::to_string(::geteuid());
+    const fs::path link = folder / (name + "." + std::to_string(std::hash<std::string>{}(library.string())));
+    std::string why = refusal_of(folder);
+    if (why.empty() && ::symlink(library.c_str(), link.c_str()) != 0 && errno != EEXIST)
+        why = "cannot make the link '" + link.string() + "' to it: " + reason_of(errno);
+    std::error_code error;
+    if (why.empty() && fs::read_symlink(link, error) != library) why = "'" + link.string() + "' is no link to it";
+    if (why.empty()) return link;
+    throw tool_error{"cannot " + verb + ": LD_PRELOAD cannot hold '" + library.string() +
+                     "', which has a blank, a colon or a $, and " + why + ": use it from a path without them"};
+}
+
 }  // namespace
 
 /// The dynamic linker leaves other files out, with a line on the program's standard error.
@@ -105,26 +144,23 @@ std::string find_library(std::span<const std::string_view> names) {
 }
 
 preloadable_library::preloadable_library(std::string_view verb, const fs::path& library)
-    : path_{fs::absolute(library)} {
+    : library_{fs::absolute(library)}, path_{library_} {
     std::error_code error;
-    if (!fs::exists(path_, error)) {
-        throw tool_error{"cannot " + std::string{verb} + ": the library '" + path_.string() + "' is missing"};
+    if (!fs::exists(library_, error)) {
+        throw tool_error{"cannot " + std::string{verb} + ": the library '" + library_.string() + "' is missing"};
     }
-    if (const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC); file < 0) {
-        throw tool_error{"cannot " + std::string{verb} + ": cannot open '" + path_.string() + "': " + reason_of(errno)};
+    if (const int file = ::open(library_.c_str(), O_RDONLY | O_CLOEXEC); file < 0) {
+        throw tool_error{"cannot " + std::string{verb} + ": cannot open '" + library_.string() +
+                         "': " + reason_of(errno)};
     } else {
         ::close(file);
     }
-    if (!is_preloadable(path_)) {
-        throw tool_error{"cannot " + std::string{verb} + ": '" + path_.string() +
+    if (!is_preloadable(library_)) {
+        throw tool_error{"cannot " + std::string{verb} + ": '" + library_.string() +
                          "' is no shared library for this processor that can be read"};
     }
-    if (path_.string().find_first_of(": \t\n$") == std::string::npos) return;
-    // TMPDIR may contain such characters as well.
-    link_ = std::make_unique<temporary_directory>("/tmp/acre-", "make /tmp a folder");
-    const fs::path link = link_->path() / path_.filename();
-    fs::create_symlink(path_, link);
-    path_ = link;
+    if (library_.string().find_first_of(not_in_ld_preload) != std::string::npos)
+        path_ = link_to(library_, std::string{verb});
 }
 
 std::string preload_value(const fs::path& library) {

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "temporary_directory.hpp"
 
 namespace acre::tool {
 
@@ -22,18 +19,24 @@ std::string find_library(std::span<const std::string_view> names);
 bool is_preloadable(const std::filesystem::path& path);
 
 /// The path of a library, or of a link to it if LD_PRELOAD cannot hold the path: blanks and colons separate paths
-/// there, and the dynamic linker replaces tokens such as $LIB.
+/// there, and the dynamic linker replaces tokens such as $LIB. The link is in a folder of this user's in /tmp, and
+/// stays for the next run and for programs that outlive this process.
 class preloadable_library {
 public:
     /// Throws tool_error if there is no such file ("cannot VERB: the library ... is missing"), or if the dynamic linker
-    /// would leave it out.
+    /// would leave it out, or if there can be no link.
     preloadable_library(std::string_view verb, const std::filesystem::path& library);
 
     const std::filesystem::path& path() const noexcept { return path_; }
 
+    /// The library's own path.
+    const std::filesystem::path& library() const noexcept { return library_; }
+
+    bool is_linked() const noexcept { return path_ != library_; }
+
 private:
+    std::filesystem::path library_;
     std::filesystem::path path_;
-    std::unique_ptr<temporary_directory> link_;
 };
 
 /// A value of LD_PRELOAD with this library in front of those that are preloaded already. An empty value before leaves

@@ -44,6 +44,8 @@ struct way {
     std::optional<way_group> group{};
     std::optional<std::size_t> beside{};  // the number of the way that it is compared with; none: that of all
     bool huge_pages = true;               // false: the system gives the program none, whatever its malloc asks for
+    std::string library{};                // the path of the library that is preloaded; empty: none is
+    bool is_linked = false;               // LD_PRELOAD cannot hold that path, and has that of a link to it
 };
 
 /// With fewer rounds the intervals hold the truth less often than 95 %.

@@ -83,6 +83,16 @@ std::string command_for(const way& how, const std::vector<std::string>& command,
     return line;
 }
 
+/// How to use a way: a command to paste, or what to do before there can be one.
+std::string use_of(const way& how, const std::vector<std::string>& command, const std::string& input) {
+    if (!how.is_linked || !how.command.empty()) return "    " + command_for(how, command, input) + "\n";
+    return wrapped(
+               "Preload a copy of this library, or a link to it, whose path has no blank, no colon and no $, which "
+               "LD_PRELOAD cannot hold:",
+               2) +
+           "    " + quoted_for_shell(how.library) + "\n";
+}
+
 /// The ways that may be as fast as the best: 1 is in the interval of their ratio to it.
 std::string not_told_apart(const contest_result& result) {
     const std::vector<std::size_t> order = ranking(result);
@@ -139,13 +149,11 @@ std::string conclusion(const contest_result& result, const std::vector<std::stri
     }
     const double memory = result.peak_ratio(best).median;
     return wrapped(fmt::format("With {} the program takes {:.1f} % less CPU time ({:.1f} to {:.1f}), and its peak "
-                               "memory is {:.2f} of "
-                               "that as it is:",
+                               "memory is {:.2f} of that as it is:",
                                result.ways[best].how.name, 100 * (1 - ratio.median), 100 * (1 - ratio.high),
                                100 * (1 - ratio.low), memory),
                    2) +
-           "    " + command_for(result.ways[best].how, command, result.input) + "\n" + thriftier(result, best) +
-           not_told_apart(result);
+           use_of(result.ways[best].how, command, result.input) + thriftier(result, best) + not_told_apart(result);
 }
 
 std::vector<std::string> notes_of(const contest_result& result) {
@@ -232,6 +240,7 @@ nlohmann::json way_json(const contest_result& result, std::size_t number) {
                           {"description", each.how.description},
                           {"environment", variables},
                           {"failed", !each.failure.empty()}};
+    if (!each.how.library.empty()) object["library"] = each.how.library;
     if (!each.failure.empty()) {
         object["why"] = each.failure;
         return object;

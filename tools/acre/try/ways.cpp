@@ -8,6 +8,7 @@
 #include <span>
 
 #include "programs/known_mallocs.hpp"
+#include "programs/preloadable_library.hpp"
 #include "programs/program.hpp"
 #include "trace/error.hpp"
 
@@ -60,8 +61,12 @@ way_list::way_list(const std::filesystem::path& program, const std::vector<std::
 }
 
 void way_list::add(const std::string& name, const std::string& description, const std::filesystem::path& library) {
-    libraries_.push_back(std::make_unique<preloadable_library>("try", library));
-    ways_.push_back({name, description, {{"LD_PRELOAD", preload_value(libraries_.back()->path())}}});
+    const preloadable_library preloaded{"try", library};
+    ways_.push_back({.name = name,
+                     .description = description,
+                     .variables = {{"LD_PRELOAD", preload_value(preloaded.path())}},
+                     .library = preloaded.library().string(),
+                     .is_linked = preloaded.is_linked()});
 }
 
 void way_list::add_acre() {

@@ -10,7 +10,6 @@
 #include "advise/advice.hpp"
 #include "contest.hpp"
 #include "plan/handed_plan.hpp"
-#include "programs/preloadable_library.hpp"
 
 namespace acre::tool {
 
@@ -20,7 +19,7 @@ inline constexpr std::string_view acre_way = preload_saving::acre_heap;
 /// Names that --with takes, each with its meaning.
 std::vector<std::pair<std::string, std::string>> way_names();
 
-/// Ways, the links to libraries whose paths LD_PRELOAD cannot hold, and the plan in the form that its library reads.
+/// Ways, and the plan in the form that its library reads.
 class way_list {
 public:
     /// The way as it is.
@@ -71,7 +70,6 @@ private:
     void add_named(const std::string& name);
 
     std::vector<way> ways_;
-    std::vector<std::unique_ptr<preloadable_library>> libraries_;
     std::vector<std::unique_ptr<handed_plan>> plans_;
 };
 
