@@ -159,6 +159,21 @@ TEST_F(command_in_an_odd_folder, runs_each_program_by_the_same_link) {
     EXPECT_EQ(found.st_mode & 0777U, 0755U) << "a program that runs as another user follows the link";
     EXPECT_EQ(found.st_uid, ::geteuid());
 }
+
+TEST_F(command_in_an_odd_folder, replays_over_its_preloaded_heap) {
+    if (acre_test::sanitized) GTEST_SKIP() << "AddressSanitizer's malloc and a preloaded one exclude each other";
+    ASSERT_EQ(acre("-q record -o a.acre -- echo").status, 0);
+    const std::string replay = "replay a.acre --with acre_malloc --rounds 1 --heap clean --json";
+    const run_result result = odd_acre(replay);
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.errors, "");
+    std::ofstream{library_} << "no library";
+    const run_result refused = odd_acre(replay);
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_NE(refused.errors.find("acre_malloc could not be started: cannot preload it: '"), std::string::npos)
+        << refused.errors;
+    EXPECT_EQ(refused.errors.find("free some memory"), std::string::npos);
+}
 #endif
 
 TEST_F(try_command, a_program_that_never_writes_the_same_is_compared_by_its_status) {

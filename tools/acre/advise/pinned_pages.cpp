@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "advice_code.hpp"
+#include "programs/preloadable_library.hpp"
 #include "replay/resources.hpp"
 #include "text/text.hpp"
+#include "trace/error.hpp"
 #include "verdict.hpp"
 
 namespace acre::tool {
@@ -69,14 +71,23 @@ played_run find_played(const history& run, const call_paths& paths) {
     return found;
 }
 
+/// Nothing where the library cannot be preloaded: the advice is made without the play.
+std::optional<std::string> path_to_preload(const std::string& library) {
+    try {
+        return preloadable_library{"preload it", library}.path().string();
+    } catch (const tool_error&) {
+        return std::nullopt;
+    }
+}
+
 /// The library to preload for the malloc of a trace; nothing if it is not known or not installed.
 std::optional<std::string> library_for(const std::string& allocator) {
     if (allocator.empty() || allocator == trace_header::glibc) return std::string{};
     for (const resource_entry& each : resources()) {
         const bool is_named = allocator == each.name || allocator.starts_with(std::string{each.name} + " (");
         if (!is_named || each.start.libraries.empty()) continue;
-        std::string library = library_of(each);
-        if (!library.empty()) return library;
+        const std::string library = library_of(each);
+        if (!library.empty()) return path_to_preload(library);
     }
     return std::nullopt;
 }

@@ -12,15 +12,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fragmentation.hpp"
+#include "programs/preloadable_library.hpp"
 #include "resources.hpp"
 #include "staged_sequence.hpp"
 #include "this_process.hpp"
@@ -85,10 +88,16 @@ constexpr std::size_t player_arguments = 5;
     ::_exit(send_packet(socket, &result, sizeof result) ? 0 : 1);
 }
 
-[[noreturn]] void answer_not_started(int socket) {
+trial_result not_started(std::string_view why) {
     trial_result result;
     result.failure = trial_failure::not_started;
-    answer(socket, result);
+    why.copy(result.why.data(), result.why.size() - 1);
+    return result;
+}
+
+/// What to say of a call that failed with this errno.
+std::string advice_on(int error) {
+    return reason_of(error) + (error == ENOMEM ? ": free some memory and try again" : "");
 }
 
 /// Limits the memory of this process, since a trace may need more than the machine has. Memory that is not the
@@ -98,6 +107,10 @@ void limit_memory(std::uint64_t bytes) {
     const rlim_t most = std::min<std::uint64_t>(bytes, RLIM_INFINITY / 2) + beside;
     const rlimit limit{most, most};
     ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+std::string reason_for(const std::exception& error) {
+    return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? advice_on(ENOMEM) : error.what();
 }
 
 trial_result play_staged(const staged_files& files, const trial_request& request) {
@@ -113,7 +126,7 @@ trial_result play_staged(const staged_files& files, const trial_request& request
 /// Sets the environment variables that make the started program use the resource.
 void set_environment(const resource_entry& entry, const trial_request& request) {
     if (!entry.start.libraries.empty()) {
-        ::setenv("LD_PRELOAD", library_of(entry).c_str(), 1);
+        ::setenv("LD_PRELOAD", preloadable_library{"preload it", library_of(entry)}.path().c_str(), 1);
         return;
     }
     const char* before = std::getenv("GLIBC_TUNABLES");
@@ -133,19 +146,17 @@ void set_environment(const resource_entry& entry, const trial_request& request) 
     }
     set_environment(resources()[request.resource], request);
     ::execv("/proc/self/exe", arguments.data());
-    answer_not_started(socket);
+    answer(socket, not_started(advice_on(errno)));
 }
 
 /// Mallocs have no common way to report what they hold, so the memory from the system is reported instead.
 trial_result play_anew(const staged_files& files, const trial_request& request) {
-    const std::string library = library_of(resources()[request.resource]);
-    trial_result result;
-    if (!library.empty() && !is_loaded(library)) {
-        result.failure = trial_failure::not_started;
-        return result;
-    }
-    result = play_staged(files, request);
-    if (!library.empty()) result.peak_bytes = result.system_bytes;
+    const bool is_preloaded = !resources()[request.resource].start.libraries.empty();
+    const char* const library = std::getenv("LD_PRELOAD");  // as set_environment set it
+    if (is_preloaded && (library == nullptr || !is_loaded(library)))
+        return not_started("the dynamic linker did not preload its library");
+    trial_result result = play_staged(files, request);
+    if (is_preloaded) result.peak_bytes = result.system_bytes;
     return result;
 }
 
@@ -157,8 +168,8 @@ trial_result play_anew(const staged_files& files, const trial_request& request) 
     const int socket = std::atoi(arguments[4]);
     try {
         answer(socket, play_anew(files, read_request(files.stage)));
-    } catch (const std::exception&) {
-        answer_not_started(socket);
+    } catch (const std::exception& error) {
+        answer(socket, not_started(reason_for(error)));
     }
 }
 
@@ -169,8 +180,8 @@ trial_result play_anew(const staged_files& files, const trial_request& request) 
         if (entry.start.anew()) start_anew(files, socket, request);
         if (!acre::poisoning) limit_memory(request.memory_limit);
         answer(socket, play_staged(files, request));
-    } catch (const std::exception&) {
-        answer_not_started(socket);
+    } catch (const std::exception& error) {
+        answer(socket, not_started(reason_for(error)));
     }
 }
 
@@ -191,6 +202,14 @@ void keep(int& kept, int received) {
     kept = received;
 }
 
+/// Of a child that ended without an answer.
+trial_result result_of(int status) {
+    if (!WIFSIGNALED(status)) return not_started(fmt::format("it ended with status {}", WEXITSTATUS(status)));
+    trial_result killed;
+    killed.signal = WTERMSIG(status);
+    return killed;
+}
+
 [[noreturn]] void run_host(int memory, int socket) {
     staged_files files{memory, -1, -1};
     host_message message;
@@ -204,11 +223,9 @@ void keep(int& kept, int received) {
         const pid_t child = ::fork();
         if (child == 0) run_trial(files, socket, message.request);
         int status = 0;
-        if (child < 0 || ::waitpid(child, &status, 0) != child) ::_exit(1);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-        trial_result died;
-        if (WIFSIGNALED(status)) died.signal = WTERMSIG(status);
-        if (WIFEXITED(status)) died.failure = trial_failure::not_started;
+        if (child > 0 && ::waitpid(child, &status, 0) != child) ::_exit(1);
+        if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+        const trial_result died = child < 0 ? not_started(advice_on(errno)) : result_of(status);
         if (!send_packet(socket, &died, sizeof died)) ::_exit(1);
     }
     ::_exit(0);
@@ -252,7 +269,12 @@ trial_result replay_host::measure(const trial_request& request) {
     const host_message message{request, false};
     trial_result result;
     if (!send_packet(host_, &message, sizeof message) || !receive_packet(host_, &result, sizeof result)) {
-        throw tool_error{"the process that replays ended unexpectedly: free some memory and try again"};
+        int status = 0;
+        // The system kills a process where memory ran out.
+        const bool is_killed =
+            ::waitpid(process_, &status, 0) == process_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        throw tool_error{std::string{"the process that replays ended unexpectedly"} +
+                         (is_killed ? ": free some memory and try again" : "")};
     }
     return result;
 }

@@ -184,7 +184,7 @@ std::string reason_of(const trial_result& how) {
         case trial_failure::wrong_content:
             return "handed out memory that was still in use";
         case trial_failure::not_started:
-            return "could not be started: free some memory and try again";
+            return std::string{"could not be started"} + (how.why[0] == '\0' ? "" : ": ") + how.why.data();
         case trial_failure::out_of_memory:
         case trial_failure::none:
             break;

@@ -1,6 +1,7 @@
 // One measurement of one resource: the request to a child process and its result.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -55,6 +56,7 @@ struct trial_result {
     std::uint32_t failed_lane = 0;
     std::int32_t signal = 0;  // that killed the child
     trial_failure failure = trial_failure::none;
+    std::array<char, 512> why{};  // it was not started, in words that end with a zero byte; empty: not known
 
     bool failed() const noexcept { return failure != trial_failure::none || signal != 0; }
 };
