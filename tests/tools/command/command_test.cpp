@@ -493,6 +493,15 @@ TEST_F(command, replay_takes_names_in_any_number_of_options_and_plays_each_once)
     EXPECT_EQ(text.find("Time, clean"), std::string::npos);
 }
 
+TEST_F(command, replay_says_95_percent_only_of_six_rounds) {
+    write_trace();
+    const std::string short_replay = "replay a.acre --with arena --heap clean --rounds ";
+    const std::string few = acre(short_replay + "2").output;
+    EXPECT_NE(few.find("lowest, highest"), std::string::npos) << few;
+    EXPECT_EQ(few.find("95 %"), std::string::npos) << few;
+    EXPECT_NE(acre(short_replay + "6").output.find("95 % interval"), std::string::npos);
+}
+
 TEST_F(command, replay_plays_as_many_events_in_as_much_memory_as_the_user_says) {
     made_trace made;
     for (int i = 0; i < 100; ++i) made.allocate(made.stack({"main", "parse:12"}), 4000);
@@ -500,7 +509,8 @@ TEST_F(command, replay_plays_as_many_events_in_as_much_memory_as_the_user_says) 
     const std::string short_replay = "replay a.acre --with arena --rounds 1 --heap clean ";
     const run_result part = acre(short_replay + "--events 7 --json");
     EXPECT_EQ(nlohmann::json::parse(part.output)["events"], 7);
-    EXPECT_NE(part.output.find("Only the first 7 of 100 events were replayed"), std::string::npos) << part.output;
+    EXPECT_NE(part.output.find("Only the first 7 of 100 events were replayed, as --events says."), std::string::npos)
+        << part.output;
     const run_result failed = acre(short_replay + "--memory 128K");
     EXPECT_EQ(failed.status, 1);
     EXPECT_NE(failed.errors.find("arena ran out of memory at event "), std::string::npos) << failed.errors;

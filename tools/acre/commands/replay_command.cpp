@@ -215,6 +215,7 @@ int run_replay(const replay_options& options, const command_context& context) {
     const sequence steps = read_sequence(reader, options.threads, window_of(named, options), outcome, context);
     take_out(named, outcome, [&](const contender& each) { return not_for(each, steps.view()); });
     outcome.contenders = with_and_without_frees(named, options.without_frees);
+    outcome.is_as_asked = options.events != 0;
     measure(steps.view(), options, outcome, context);
     const std::vector<replay_failure> failures = located_failures(reader, options.threads, outcome);
     print(options.json ? text_of(replay_json(outcome, failures)) : replay_text(outcome));

@@ -13,7 +13,7 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint32_t min_rounds = 11;
-constexpr std::uint32_t min_slow_rounds = 6;  // with fewer there is no 95 % interval
+constexpr std::uint32_t min_slow_rounds = min_interval_rounds;
 constexpr std::uint32_t min_very_slow_rounds = 2;
 constexpr double very_late = 2;  // times the seconds that were wanted
 constexpr std::uint32_t max_rounds = 101;

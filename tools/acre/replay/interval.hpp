@@ -17,8 +17,16 @@ struct interval {
     double uncertainty() const noexcept { return median == 0 ? 0 : (high - low) / 2 / median; }
 };
 
-/// By order statistics, which assume nothing about the distribution of the samples. With fewer than six samples the
-/// interval is their whole range.
+/// With fewer rounds the intervals hold the truth less often than 95 %.
+inline constexpr std::size_t min_interval_rounds = 6;
+
+/// What an interval of so many rounds is, as the head of a column.
+inline const char* interval_name(std::size_t rounds) noexcept {
+    return rounds >= min_interval_rounds ? "95 % interval" : "lowest, highest";
+}
+
+/// By order statistics, which assume nothing about the distribution of the samples. With fewer than
+/// min_interval_rounds samples the interval is their whole range.
 inline interval median_interval(std::vector<double> samples) {
     if (samples.empty()) return {};
     std::sort(samples.begin(), samples.end());

@@ -62,7 +62,7 @@ std::vector<std::string> time_row(const replay_outcome& outcome, std::size_t hea
 
 std::string time_table(const replay_outcome& outcome, std::size_t heap) {
     const heap_outcome& of = outcome.heaps[heap];
-    std::vector<std::vector<std::string>> rows{{"resource", "ns/event", "x malloc", "95 % interval"}};
+    std::vector<std::vector<std::string>> rows{{"resource", "ns/event", "x malloc", interval_name(of.result.rounds)}};
     if (outcome.lanes > 1) rows[0].emplace_back("start to end");
     for (std::size_t i = 0; i < outcome.players(); ++i) rows.push_back(time_row(outcome, heap, i));
     std::string title = fmt::format("Time, {} heap", heap_name(of));
@@ -102,8 +102,9 @@ std::string thread_note(const replay_outcome& outcome) {
 std::vector<std::string> notes_of(const replay_outcome& outcome) {
     std::vector<std::string> notes;
     if (!outcome.is_whole()) {
-        notes.push_back(outcome.is_sample ? sample_note(outcome.events, outcome.recorded_events)
-                                          : beginning_note(outcome.events, outcome.recorded_events));
+        notes.push_back(outcome.is_sample
+                            ? sample_note(outcome.events, outcome.recorded_events)
+                            : beginning_note(outcome.events, outcome.recorded_events, outcome.is_as_asked));
     }
     if (outcome.threads > 1) notes.push_back(thread_note(outcome));
     if (outcome.reserved_blocks > 0) notes.push_back(reserved_note(outcome.reserved_blocks, outcome.touched));

@@ -28,6 +28,7 @@ struct replay_outcome {
     std::uint64_t events = 0;           // replayed, the first ones
     std::uint64_t recorded_events = 0;  // all of the trace
     bool is_sample = false;             // the events are of the whole run, not its first ones
+    bool is_as_asked = false;           // the user gave the number of events
     std::uint64_t threads = 0;
     std::uint32_t lanes = 1;                    // threads that played
     std::uint64_t peak_bytes = 0;               // peak of the live bytes

@@ -30,10 +30,10 @@ std::string reserved_note(std::uint64_t blocks, std::uint64_t touched) {
         plural(blocks, "block", "blocks"), bytes_text(touched), blocks == 1 ? "was" : "were");
 }
 
-std::string beginning_note(std::uint64_t events, std::uint64_t of) {
-    return fmt::format(
-        "Only the first {} of {} were replayed, as many as a replay of bounded time and memory can play.",
-        count_text(events), plural(of, "event", "events"));
+std::string beginning_note(std::uint64_t events, std::uint64_t of, bool is_as_asked) {
+    return fmt::format("Only the first {} of {} were replayed, as {}.", count_text(events),
+                       plural(of, "event", "events"),
+                       is_as_asked ? "--events says" : "many as a replay of bounded time and memory can play");
 }
 
 std::string sample_note(std::uint64_t events, std::uint64_t of) {

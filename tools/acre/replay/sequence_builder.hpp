@@ -128,8 +128,8 @@ private:
 /// A sentence about the blocks of a sequence that a replay does not touch as a whole.
 std::string reserved_note(std::uint64_t blocks, std::uint64_t touched);
 
-/// A sentence about a replay that ended before the trace did.
-std::string beginning_note(std::uint64_t events, std::uint64_t of);
+/// A sentence about a replay that ended before the trace did, by the user's number of events or by its own limits.
+std::string beginning_note(std::uint64_t events, std::uint64_t of, bool is_as_asked);
 
 /// A sentence about a replay of a part of the events from the whole trace.
 std::string sample_note(std::uint64_t events, std::uint64_t of);

@@ -48,9 +48,6 @@ struct way {
     bool is_linked = false;               // LD_PRELOAD cannot hold that path, and has that of a link to it
 };
 
-/// With fewer rounds the intervals hold the truth less often than 95 %.
-inline constexpr std::size_t min_interval_rounds = 6;
-
 /// Of a run that left so many processes.
 inline std::string left_running_text(std::uint32_t processes) {
     return fmt::format("The program left {} running; what it leaves is ended after each run.",

@@ -62,10 +62,6 @@ std::vector<std::size_t> ranked(const contest_result& result, bool groups) {
     return order;
 }
 
-const char* interval_name(const contest_result& result) {
-    return result.rounds >= min_interval_rounds ? "95 % interval" : "lowest, highest";
-}
-
 /// A group's peak memory, as a ratio to that of the way that groups are compared with.
 double peak_of_group(const contest_result& result, std::size_t number) {
     return result.peak_ratio(number, base_of_groups(result)).median;
@@ -278,7 +274,7 @@ std::size_t base_of_groups(const contest_result& result) {
 
 std::vector<std::vector<std::string>> try_rows(const contest_result& result) {
     std::vector<std::vector<std::string>> rows{
-        {"", "CPU", "x as it is", interval_name(result), "start to end", "peak memory", "page faults"}};
+        {"", "CPU", "x as it is", interval_name(result.rounds), "start to end", "peak memory", "page faults"}};
     for (const std::size_t i : ranking(result)) rows.push_back(row_of(result, i));
     return rows;
 }
@@ -288,7 +284,8 @@ std::vector<std::vector<std::string>> try_group_rows(const contest_result& resul
     if (order.empty()) return {};
     const std::size_t base = base_of_groups(result);
     std::vector<std::vector<std::string>> rows{{"this group alone", "policy", "allocations", "CPU saved",
-                                                "x " + result.ways[base].how.name, interval_name(result), "x memory"}};
+                                                "x " + result.ways[base].how.name, interval_name(result.rounds),
+                                                "x memory"}};
     for (const std::size_t i : order) {
         const way_group& group = *result.ways[i].how.group;
         const interval ratio = result.cpu_ratio(i, base);
