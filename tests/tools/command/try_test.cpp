@@ -189,7 +189,11 @@ TEST_F(try_command, a_check_accepts_the_outputs) {
     EXPECT_TRUE(
         tried("--check '! grep -q shout' " + with(shouting_library) + " -- echo hello", 1)["ways"][1]["failed"]);
     expect_failure("try " + check + with(quiet_library) + " -- echo good", 1,
-                   "the command of --check refuses what the program writes as it is");
+                   "the command of --check refuses what the program writes as it is (the program ended with status 0, "
+                   "the check ended with status 1)");
+    expect_failure("try --check 'echo bad; exit 4' " + with(quiet_library) + " -- sh -c 'exit 3'", 1,
+                   "(the program ended with status 3, the check ended with status 4; the last line on standard error: "
+                   "'bad')");
     expect_failure("try --check true --unchecked -- echo", 2, "--check");
 }
 

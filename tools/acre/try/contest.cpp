@@ -85,7 +85,7 @@ fingerprint fingerprint_of(const open_file& output) {
 }
 
 /// The last line that the program wrote to standard error, in quotes; empty if there is none.
-std::string last_words(const open_file& errors) {
+std::string last_words(const open_file& errors, std::string_view whose = "its") {
     std::array<char, 2000> text{};
     const off_t end = ::lseek(errors.descriptor(), 0, SEEK_END);
     const off_t from = std::max<off_t>(end - static_cast<off_t>(text.size()), 0);
@@ -93,7 +93,7 @@ std::string last_words(const open_file& errors) {
     std::string_view all{text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
     while (all.ends_with('\n')) all.remove_suffix(1);
     const std::string_view line = all.substr(all.rfind('\n') == std::string_view::npos ? 0 : all.rfind('\n') + 1);
-    return line.empty() ? "" : fmt::format("; its last line on standard error: '{}'", printable(line));
+    return line.empty() ? "" : fmt::format("; {} last line on standard error: '{}'", whose, printable(line));
 }
 
 /// Why a program cannot be compared with itself.
@@ -144,10 +144,9 @@ public:
         if (run.was_interrupted) return run;
         if (run.exit_status != 0) failure_as_it_is_ = ending_of(run) + last_words(errors_);
         if (compared_ == same_result::output_and_status) expected_ = fingerprint_of(output_);
-        if (compared_ == same_result::checked && !is_accepted()) {
-            throw tool_error{"the command of --check refuses what the program writes as it is (it " + ending_of(run) +
-                             last_words(errors_) + ")"};
-        }
+        if (compared_ != same_result::checked) return run;
+        if (const std::string refusal = refusal_by_check(run); !refusal.empty())
+            throw tool_error{"the command of --check refuses what the program writes as it is (" + refusal + ")"};
         return run;
     }
 
@@ -202,9 +201,8 @@ private:
         if (run.was_too_slow) return fmt::format("was given up after {}", time_text(run.wall * 1e9));
         if (compared_ == same_result::unchecked) return {};
         if (compared_ == same_result::checked) {
-            return is_accepted()
-                       ? ""
-                       : "wrote what the command of --check refuses (it " + ending_of(run) + ")" + last_words(errors_);
+            const std::string refusal = refusal_by_check(run);
+            return refusal.empty() ? "" : "wrote what the command of --check refuses (" + refusal + ")";
         }
         if (run.exit_status != first_.exit_status) {
             const std::string difference = fmt::format("{}, and as it is the program {}{}", ending_of(run),
@@ -236,14 +234,17 @@ private:
         return again.was_interrupted || fingerprint_of(output_) == expected_;
     }
 
-    bool is_accepted() {
+    /// How the program and the check of its output ended; empty where the check accepts it.
+    std::string refusal_by_check(const measured_run& run) {
         output_.rewind();
         const measured_run check = run_measured({.program = "/bin/sh",
                                                  .arguments = {"sh", "-c", options_.check},
                                                  .input = output_.descriptor(),
                                                  .output = errors_.descriptor(),
                                                  .errors = errors_.descriptor()});
-        return check.exit_status == 0;
+        if (check.exit_status == 0) return {};
+        // Both write to it.
+        return "the program " + ending_of(run) + ", the check " + ending_of(check) + last_words(errors_, "the");
     }
 
     const contest_options& options_;
