@@ -265,6 +265,24 @@ TEST_F(plan_command, is_a_text_that_may_be_changed_by_hand) {
     EXPECT_EQ(json::parse(acre("-q plan a.acre").output)["made_by"], "advice");
 }
 
+TEST_F(plan_command, goes_to_standard_output_for_a_dash) {
+    plan("near", "leave");
+    const run_result result = acre("plan a.acre --policy leave -o -");
+    EXPECT_EQ(json::parse(result.output), read());
+    EXPECT_NE(result.errors.find(" are planned, with "), std::string::npos) << result.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "-"));
+}
+
+TEST_F(plan_command, of_no_group_has_none_to_measure_alone) {
+    plan("near", "leave");
+    const run_result result =
+        acre("-q try --sites --json --unchecked --budget 0.2s --plan a.plan -- " + subject + " near");
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json object = json::parse(result.output);
+    EXPECT_TRUE(object["groups"].empty());
+    EXPECT_EQ(object["notes"][0], "The plan leaves every site to malloc, so there is no group to measure alone.");
+}
+
 TEST_F(plan_command, says_which_sites_are_lost) {
     std::filesystem::copy_file(ACRE_PLAN_MODULE, directory_ / "module.so");
     const std::string copied = "'" + (directory_ / "module.so").string() + "'";

@@ -111,7 +111,8 @@ void remark_beyond(const made_plan& made, const command_context& context) {
     }
 }
 
-int run_plan(const plan_options& options, const command_context& context) {
+int run_plan(plan_options options, const command_context& context) {
+    if (options.output == "-") options.output.clear();
     trace_reader reader{options.file};
     if (!options.output.empty()) keep_from_replacing(options.file, options.output, "-o");
     const call_paths paths{reader.tables()};
@@ -134,7 +135,7 @@ void add_plan_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<plan_options>();
     subcommand command{line, "plan", "Plans which sites get memory of their own, for 'acre run --plan'"};
     command.trace("FILE", options->file, "The trace").required();
-    command.file("-o,--output", options->output, "The plan to write; without it standard output");
+    command.file("-o,--output", options->output, "The plan to write; without it, or for -, standard output");
     command.one_of("--policy", options->choice, choices(), "advice",
                    "How a policy is chosen for each site: by the advice, or the same one for all; inverted and "
                    "shuffled make wrong plans, for tests");

@@ -93,6 +93,8 @@ std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& 
         notes.push_back("The plan is that of: acre plan " + quoted_for_shell(options.trace) + " -o " +
                         quoted_for_shell(plan->name));
     if (!options.sites) return notes;
+    if (groups_of(plan->plan).empty())
+        notes.emplace_back("The plan leaves every site to malloc, so there is no group to measure alone.");
     if (const std::size_t left_out = ways.add_groups(program, plan->plan, plan->name)) {
         notes.push_back(fmt::format("{} with fewer allocations {} not measured alone.",
                                     plural(left_out, "group", "groups"), left_out == 1 ? "is" : "are"));
