@@ -595,6 +595,15 @@ TEST_F(command, fit_prints_an_object_and_draws) {
     EXPECT_TRUE(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
 }
 
+TEST_F(command, a_fit_of_another_recording_is_no_part_of_a_report) {
+    write_trace();
+    ASSERT_EQ(acre("fit a.acre --for pool --json >fit.json").status, 0);
+    const std::string report = "report --no-measure --no-fit -o out.html --fit fit.json ";
+    EXPECT_EQ(acre(report + "a.acre").status, 0);
+    ASSERT_EQ(acre("-q record -o b.acre -- ls").status, 0);
+    expect_failure(report + "b.acre", 1, "'fit.json' has the sizes for another recording");
+}
+
 TEST_F(command, fit_takes_a_part) {
     write_trace();
     const auto fitted = [&](const std::string& options) {

@@ -168,6 +168,22 @@ TEST_F(fit_file, is_read_as_printed) {
     EXPECT_EQ(written_and_read(of_an_advice.dump()), without_front);
 }
 
+TEST_F(fit_file, is_refused_if_it_is_of_another_recording) {
+    trace_header header;
+    header.command = {"app", "\xff"};
+    header.date = "2026-11-27T10:00:00Z";
+    json fit = whole();
+    EXPECT_NO_THROW(require_same_recording(fit, "f", header)) << "it does not tell";
+    fit["command"] = {"app", "\ufffd"};
+    fit["recorded"] = header.date;
+    EXPECT_NO_THROW(require_same_recording(fit, "f", header));
+    fit["recorded"] = "2026-11-27T10:00:01Z";
+    EXPECT_THROW(require_same_recording(fit, "f", header), tool_error);
+    fit["recorded"] = header.date;
+    fit["command"] = {"other"};
+    EXPECT_THROW(require_same_recording(fit, "f", header), tool_error);
+}
+
 TEST_F(fit_file, is_refused_if_the_page_could_not_show_it) {
     std::vector<std::string> wrong{"", "{", "[]", "5", "{}", "no JSON", "\xff"};
     const auto with = [&](const char* pointer, const json& value) {

@@ -71,7 +71,10 @@ public:
         : options_{options}, context_{context}, reader_{options.file}, paths_{reader_.tables()} {}
 
     int run() {
-        for (const std::string& file : options_.fits) parts_.fit.push_back(read_fit(file));
+        for (const std::string& file : options_.fits) {
+            parts_.fit.push_back(read_fit(file));
+            require_same_recording(parts_.fit.back(), file, reader_.header());
+        }
         trace_summary summary;
         history run = pass("reading", [&] {
             const auto read = [&](const auto& visit) { summary = summarise(reader_, paths_, visit); };

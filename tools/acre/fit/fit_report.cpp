@@ -305,6 +305,7 @@ nlohmann::json fit_json(const fit_outcome& of, const call_paths& paths, const tr
     nlohmann::json notes = header.notes;
     for (const std::string& note : selection_notes(figures, paths)) notes.push_back(note);
     nlohmann::json object{{"command", header.command},
+                          {"recorded", header.date},
                           {"selected", of.selected},
                           {"allocations", figures.objects},
                           {"bytes", figures.bytes},

@@ -155,6 +155,17 @@ nlohmann::json read_fit(const std::string& path) {
     return fit;
 }
 
+void require_same_recording(const json& fit, const std::string& path, const trace_header& header) {
+    // A name may have bytes that are no UTF-8, which the file has as U+FFFD.
+    const auto differs = [&](const char* key, const json& value) {
+        const auto text_of = [](const json& each) { return each.dump(-1, ' ', false, json::error_handler_t::replace); };
+        return fit.contains(key) && text_of(fit[key]) != text_of(value);
+    };
+    if (!differs("recorded", header.date) && !differs("command", header.command)) return;
+    throw tool_error{"'" + path +
+                     "' has the sizes for another recording: make it with 'acre fit --json' from this trace"};
+}
+
 std::vector<std::size_t> advices_to_fit(const std::vector<advice>& advices, const fit_limits& limits) {
     std::vector<std::size_t> wanted =
         positions_of(advices, [](const advice& each) { return has_sizes(each.decision); });

@@ -18,6 +18,9 @@ namespace acre::tool {
 /// type.
 nlohmann::json read_fit(const std::string& path);
 
+/// Throws tool_error if the fit, which was read from `path`, says that it is of another recording than this header's.
+void require_same_recording(const nlohmann::json& fit, const std::string& path, const trace_header& header);
+
 /// Limits for the fits of a report; counted in events, so that the same trace gives the same page.
 struct fit_limits {
     static constexpr std::uint64_t most_events = 32'000'000;      // of one fit
