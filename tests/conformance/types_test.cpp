@@ -85,7 +85,7 @@ static_assert(
                acre::concurrent_pool<64>, acre::concurrent_object_pool<plain>, acre::concurrent_multi_pool,
                acre::wait_free_pool<64, 64>, acre::wait_free_object_pool<plain>, acre::chunk_pool<1, 16>>);
 static_assert(!acre::owning_resource<acre::static_pool<64>> &&
-                  !acre::owning_resource<acre::statistics<acre::static_pool<64>>>,
+                  !acre::owning_resource<acre::logged<acre::static_pool<64>>>,
               "it does not know what its upstream owns");
 
 template <class... R>
