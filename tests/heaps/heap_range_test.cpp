@@ -222,21 +222,25 @@ TEST(heap_range, a_long_run_begins_at_a_huge_page_and_is_used_again) {
 #if defined(__linux__)
 // A huge page for each block would take the memory of all that the alignment skips.
 TEST(heap_range, small_runs_of_a_large_alignment_take_memory_for_themselves_alone) {
-    modelled_range model;
-    model.take(heap_range::huge_units, 1);  // a heap of this size asks for huge pages
-    constexpr std::size_t blocks = 50;
-    const unit_number end = model.runs.rbegin()->first + heap_range::huge_units;
-    for (std::size_t i = 0; i < blocks; ++i) {
-        model.take(1, heap_range::huge_units);
-        *reinterpret_cast<volatile std::byte*>(model.tested.address(model.runs.rbegin()->first)) = std::byte{1};
-    }
-    const std::size_t bytes = (model.runs.rbegin()->first + 1 - end) * unit;
     const std::size_t page = acre::detail::pages::bytes();
-    std::vector<unsigned char> pages(bytes / page);
-    ASSERT_EQ(mincore(model.tested.address(end), bytes, pages.data()), 0);
-    const auto resident = std::count_if(pages.begin(), pages.end(), [](unsigned char each) { return each & 1; });
-    // What the heap had asked for before that may be huge.
-    EXPECT_LE(static_cast<std::size_t>(resident) * page, blocks * unit + 2 * heap_range::huge_bytes);
+    // An emulator of larger pages counts in those of the machine that it runs on.
+    if (page != 4096) GTEST_SKIP() << "mincore may count in pages of another size";
+    in_a_process_of_its_own([page] {
+        modelled_range model;
+        model.take(heap_range::huge_units, 1);  // a heap of this size asks for huge pages
+        constexpr std::size_t blocks = 50;
+        const unit_number end = model.runs.rbegin()->first + heap_range::huge_units;
+        for (std::size_t i = 0; i < blocks; ++i) {
+            model.take(1, heap_range::huge_units);
+            *reinterpret_cast<volatile std::byte*>(model.tested.address(model.runs.rbegin()->first)) = std::byte{1};
+        }
+        const std::size_t bytes = (model.runs.rbegin()->first + 1 - end) * unit;
+        std::vector<unsigned char> pages((bytes + page - 1) / page);
+        ASSERT_EQ(mincore(model.tested.address(end), bytes, pages.data()), 0);
+        const auto resident = std::count_if(pages.begin(), pages.end(), [](unsigned char each) { return each & 1; });
+        // What the heap had asked for before that may be huge.
+        EXPECT_LE(static_cast<std::size_t>(resident) * page, blocks * unit + 2 * heap_range::huge_bytes);
+    });
 }
 #endif
 
