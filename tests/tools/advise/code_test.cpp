@@ -260,6 +260,19 @@ TEST_F(code, in_c_what_a_thread_has_ends_with_it) {
     }
 }
 
+TEST_F(code, a_caution_tells_what_ends_with_its_thread) {
+    const auto says = [&](std::uint64_t threads, std::uint64_t never_freed) {
+        advice each = advice_of(verdict::multi_pool, threads, stack_);
+        each.figures.never_freed = never_freed;
+        const std::vector<std::string> cautions = cautions_of(each, paths_);
+        return std::ranges::any_of(
+            cautions, [](const std::string& one) { return one.find("end with the thread") != std::string::npos; });
+    };
+    EXPECT_TRUE(says(4, 7));
+    EXPECT_FALSE(says(4, 0));
+    EXPECT_FALSE(says(1, 7));
+}
+
 TEST_F(code, a_pool_that_threads_share_is_static) {
     EXPECT_NE(code_for(verdict::concurrent_multi_pool, 4).find("\nstatic acre::concurrent_multi_pool "),
               std::string::npos);

@@ -346,6 +346,10 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     if (each.figures.threads > 1 && *traits.caution_for_threads != '\0') {
         cautions.push_back(filled(traits.caution_for_threads, each, paths));
     }
+    if (traits.one_each_thread && each.figures.threads > 1 && each.figures.never_freed != 0 && !is_in_c(each, paths)) {
+        cautions.push_back(fmt::format("{} of them are never freed: they end with the thread that made them.",
+                                       count_text(each.figures.never_freed)));
+    }
     if (!each.c_functions.empty()) {
         cautions.push_back(
             fmt::format("Some are allocated in {}: write functions in place of these that allocate here.",
