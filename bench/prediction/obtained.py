@@ -94,7 +94,8 @@ def saved_by_code(group, result):
     library = [way for way in result["groups"]["ways"] if way["name"] == group["compared_with"]]
     passing = max(library[0]["cpu_ratio"]["median"] - 1, 0) if library and library[0]["name"] != "as it is" else 0
     spared = passing * group["allocations"] / result["run"]["allocations"]
-    return {end: (1 + passing) * share - spared_by_plan * spared for end, share in saved(group["cpu_ratio"]).items()}
+    return {end: min((1 + passing) * share - spared_by_plan * spared, 1 - (1 + passing) * (1 - share) / 2)
+            for end, share in saved(group["cpu_ratio"]).items()}
 
 
 def judged(replayed):

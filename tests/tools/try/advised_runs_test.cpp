@@ -32,4 +32,13 @@ TEST(advised_runs, only_the_share_of_the_group_is_not_passed_on) {
     EXPECT_EQ(saved.median, 3);
 }
 
+// As a program of many threads, which takes twice its time where all is passed on, and a third with a plan.
+TEST(advised_runs, no_code_saves_all_of_the_time) {
+    const double cpu = 300e6;
+    const double by_plan = (1 - 100.0 / 600.0) * cpu;
+    const interval saved = saved_by_code({by_plan, by_plan, by_plan}, 1, 1, cpu);
+    EXPECT_LE(saved.high, 250e6);
+    EXPECT_GE(saved.low, 200e6);
+}
+
 }  // namespace
