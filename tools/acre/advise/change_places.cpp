@@ -244,6 +244,7 @@ public:
         into_.unit_of_context_.resize(contexts);
         std::map<std::tuple<place_kind, std::string, std::string, std::uint32_t>, std::uint32_t> numbers;
         std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> units;
+        std::set<std::uint32_t> members;
         for (std::uint32_t context = 0; context < contexts; ++context) {
             change_place place = place_of(context);
             const bool by_new = place.by_new;
@@ -254,12 +255,13 @@ public:
             const bool is_library = place.kind == place_kind::library;
             const std::uint32_t own_node = paths_.own_code(run_.contexts()[context].node);
             const std::uint32_t own = paths_.nodes()[own_node].function;
+            const bool is_member = is_container && !place.within.empty() && is_constructor(own, place.within);
             // A container of a function is one for each function that has one; a site is one for each line.
             const std::uint32_t part = is_site                          ? run_.contexts()[context].site
                                        : place.kind == place_kind::hook ? hook_set_[context]
                                        : is_library || (is_container && place.within.empty()) ? own
                                                                                               : 0;
-            const auto unit = unit_key(place, context, own_node);
+            const auto unit = is_container ? std::pair{own_node, place.name} : std::pair{context, std::string{"-"}};
             const auto [unit_entry, new_unit] =
                 units.try_emplace(unit, static_cast<std::uint32_t>(into_.units_.size()));
             if (new_unit) into_.units_.emplace_back();
@@ -269,10 +271,12 @@ public:
                                                              static_cast<std::uint32_t>(into_.places_.size()));
             if (is_new) into_.places_.push_back(std::move(place));
             into_.number_of_context_[context] = entry->second;
+            if (is_member) members.insert(entry->second);
             into_.places_[entry->second].by_new |= by_new;
             into_.places_[entry->second].by_make_unique |= by_make_unique;
             into_.places_[entry->second].by_own_new |= by_own_new;
         }
+        join_members(members);
     }
 
 private:
@@ -295,12 +299,22 @@ private:
         }
     };
 
-    /// A member is one container, whichever functions of its class let it grow.
-    static std::pair<std::uint32_t, std::string> unit_key(const change_place& place, std::uint32_t context,
-                                                          std::uint32_t own_node) {
-        if (place.kind != place_kind::container) return {context, "-"};
-        if (place.within.empty()) return {own_node, place.name};
-        return {0, place.within + " has " + place.name};
+    /// Whether a function constructs an object of a class.
+    bool is_constructor(std::uint32_t function, const std::string& of) const {
+        return function_in(paths_.functions()[function].name) == without_arguments(last_part(of));
+    }
+
+    /// A container that allocates in its class's constructor is a member: one unit, whichever functions let it grow.
+    void join_members(const std::set<std::uint32_t>& members) {
+        for (const std::uint32_t place : members) {
+            const auto unit = static_cast<std::uint32_t>(into_.units_.size());
+            into_.units_.emplace_back();
+            for (std::uint32_t i = 0; i < into_.number_of_context_.size(); ++i) {
+                if (into_.number_of_context_[i] != place) continue;
+                into_.unit_of_context_[i] = unit;
+                into_.units_[unit].push_back(i);
+            }
+        }
     }
 
     const name_details& details(std::uint32_t function) {

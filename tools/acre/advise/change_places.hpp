@@ -52,8 +52,8 @@ public:
     const change_place& numbered(std::uint32_t number) const noexcept { return places_[number]; }
     std::uint32_t number_of(std::uint32_t context) const noexcept { return number_of_context_[context]; }
 
-    /// Contexts with the same unit are of one container, which can be passed another allocator only as a whole: a
-    /// member of a class, or one on one path of calls.
+    /// Contexts with the same unit are of one container, which can be passed another allocator only as a whole: one
+    /// that a class's constructor fills, or one on one path of calls.
     std::uint32_t unit_of(std::uint32_t context) const noexcept { return unit_of_context_[context]; }
     /// The contexts of a unit.
     const context_set& unit(std::uint32_t number) const noexcept { return units_[number]; }
