@@ -1,4 +1,4 @@
-// Memory that the C or C++ library allocates for itself: no change of the program's code brings other memory there.
+// Memory that the C or C++ library allocates for itself, not by a call of the program that could get other memory.
 #pragma once
 
 #include <string_view>

@@ -125,7 +125,7 @@ verdict verdict_for_several(const ruling& of) {
 }
 
 std::string library_text(const library_memory& of) {
-    std::string text = "the library allocates it for itself, so no code of the program can give it other memory";
+    std::string text = "the library allocates it for itself, so there is no code to paste";
     if (!of.advice.empty()) text += fmt::format(" ({})", of.advice);
     return text + "; a preloaded malloc or acre run serves it";
 }
