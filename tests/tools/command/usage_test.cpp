@@ -290,7 +290,7 @@ TEST_F(advise_usage, apply_check_fails_where_less_was_saved_or_nothing_followed)
     const run_result slower = acre("advise --apply-check a.acre b.acre --cpu-before 1 --cpu-after 2");
     EXPECT_EQ(slower.status, 1) << slower.output;
     EXPECT_NE(slower.output.find("request"), std::string::npos) << slower.output;
-    const run_result same = acre("advise --apply-check a.acre a.acre --cpu-before 1 --cpu-after 1 --json");
+    const run_result same = acre("advise --apply-check --json a.acre a.acre --cpu-before 1 --cpu-after 1");
     EXPECT_EQ(same.status, 1);
     EXPECT_EQ(nlohmann::json::parse(same.output)["followed"], 0);
 }
@@ -298,8 +298,9 @@ TEST_F(advise_usage, apply_check_fails_where_less_was_saved_or_nothing_followed)
 TEST_F(advise_usage, apply_check_takes_two_traces_and_both_times) {
     const std::pair<const char*, const char*> lines[] = {
         {"advise", "FILE is required"},
-        {"advise --apply-check a.acre", "--apply-check: At least 2 required but received 1"},
-        {"advise a.acre --apply-check a.acre b.acre", "excludes --apply-check"},
+        {"advise --apply-check a.acre", "--apply-check takes two traces, BEFORE and AFTER: 1 given"},
+        {"advise a.acre --apply-check a.acre b.acre", "--apply-check takes two traces, BEFORE and AFTER: 3 given"},
+        {"advise a.acre b.acre", "one trace is advised at a time, and 2 are given: --apply-check compares two"},
         {"advise --apply-check a.acre b.acre --no-measure", "--apply-check excludes --no-measure"},
         {"advise --apply-check a.acre b.acre --cpu-before 1", "--cpu-before requires --cpu-after"},
         {"advise --apply-check a.acre b.acre --cpu-after 1", "--cpu-after requires --cpu-before"},

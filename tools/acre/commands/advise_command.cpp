@@ -26,8 +26,8 @@ namespace acre::tool {
 namespace {
 
 struct advise_options {
-    std::string file;
-    std::vector<std::string> before_and_after;
+    std::vector<std::string> files;  // one, or two to check how advice was applied
+    bool apply_check = false;
     std::optional<double> cpu_before;  // seconds
     std::optional<double> cpu_after;
     std::size_t top = 10;
@@ -89,8 +89,8 @@ void require_same_program(const opened_run& before, const opened_run& after, con
 }
 
 int run_apply_check(const advise_options& options, const command_context& context) {
-    opened_run before{options.before_and_after.front(), context};
-    opened_run after{options.before_and_after.back(), context};
+    opened_run before{options.files.front(), context};
+    opened_run after{options.files.back(), context};
     for (const opened_run* each : {&before, &after}) {
         if (each->reader.header().is_sampled()) {
             throw tool_error{"'" + each->reader.path().string() +
@@ -113,7 +113,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
 }
 
 int run_advise(const advise_options& options, const command_context& context) {
-    opened_run opened{options.file, context};
+    opened_run opened{options.files.front(), context};
     trace_reader& reader = opened.reader;
     const call_paths& paths = opened.paths;
     const history& run = opened.run;
@@ -159,19 +159,27 @@ int run_advise(const advise_options& options, const command_context& context) {
     return report_missing(reader);
 }
 
+void require_number_of_traces(const advise_options& options) {
+    if (options.apply_check && options.files.size() != 2) {
+        throw usage_error{
+            fmt::format("--apply-check takes two traces, BEFORE and AFTER: {} given", options.files.size())};
+    }
+    if (!options.apply_check && options.files.size() != 1) {
+        throw usage_error{fmt::format("one trace is advised at a time, and {} are given: --apply-check compares two",
+                                      options.files.size())};
+    }
+}
+
 }  // namespace
 
 void add_advise_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<advise_options>();
     subcommand command{line, "advise",
                        "Advises an allocator for each scope and site, with the code to write and what it saves"};
-    const option file = command.trace("FILE", options->file, "The trace");
-    const option check = command
-                             .traces("--apply-check", options->before_and_after, "BEFORE AFTER",
-                                     "Two traces, from before and after advice was followed: was it followed, and "
-                                     "did it save what was predicted?")
-                             .two_values()
-                             .excludes(file);
+    command.traces("FILE", options->files, "TRACE", "The trace; with --apply-check two, BEFORE and AFTER").required();
+    const option check = command.flag("--apply-check", options->apply_check,
+                                      "Compare traces from before and after advice was followed: was it followed, and "
+                                      "did it save what was predicted?");
     const option cpu_before = command
                                   .decimal("--cpu-before", options->cpu_before, "SECONDS", 0, 1e9,
                                            "CPU seconds of the run before, without recording")
@@ -204,9 +212,8 @@ void add_advise_command(command_line& line, const command_context& context) {
         "Exit status 3: the trace was cut off; the advice is about its complete part. With --apply-check 1: no advice\n"
         "was followed, or it saved less than predicted.");
     command.runs([&, options] {
-        if (!options->before_and_after.empty()) return run_apply_check(*options, context);
-        if (options->file.empty()) throw usage_error{"FILE is required"};
-        return run_advise(*options, context);
+        require_number_of_traces(*options);
+        return options->apply_check ? run_apply_check(*options, context) : run_advise(*options, context);
     });
 }
 

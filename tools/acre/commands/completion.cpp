@@ -93,6 +93,7 @@ private:
     std::string offer_argument(const std::string& word) const {
         const auto arguments = arguments_of(*command_);
         if (arguments_ < arguments.size()) return offer_values(*arguments[arguments_], word, "");
+        if (!arguments.empty() && may_be_repeated(*arguments.back())) return offer_values(*arguments.back(), word, "");
         return runs_a_program(command_->get_name()) ? offer_options("-") : "words\n";
     }
 

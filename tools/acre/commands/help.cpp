@@ -33,7 +33,7 @@ std::string names_of(const std::set<CLI::Option*>& options) {
 std::string conditions_text(const CLI::Option& option) {
     std::vector<std::string> conditions;
     if (option.get_required() && !option.get_positional()) conditions.emplace_back("required");
-    if (option.get_expected_max() == CLI::detail::expected_max_vector_size) conditions.emplace_back("may be repeated");
+    if (may_be_repeated(option)) conditions.emplace_back("may be repeated");
     if (!option.get_default_str().empty()) conditions.push_back("without it " + option.get_default_str());
     if (!option.get_needs().empty()) conditions.push_back("needs " + names_of(option.get_needs()));
     if (!option.get_excludes().empty()) conditions.push_back("not with " + names_of(option.get_excludes()));
@@ -290,6 +290,10 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
 
 bool takes_value(const CLI::Option& option) {
     return option.get_items_expected_max() > 0;
+}
+
+bool may_be_repeated(const CLI::Option& option) {
+    return option.get_expected_max() == CLI::detail::expected_max_vector_size;
 }
 
 std::string help_format::make_option_opts(const CLI::Option* option) const {

@@ -20,6 +20,8 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command);
 
 /// Whether a value follows the option.
 bool takes_value(const CLI::Option& option);
+/// Whether it takes any number of values.
+bool may_be_repeated(const CLI::Option& option);
 
 class help_format : public CLI::Formatter {
 public:

@@ -47,10 +47,6 @@ option option::required() const {
     return option{option_->required()};
 }
 
-option option::two_values() const {
-    return option{option_->expected(2)};
-}
-
 option option::one_value_each() const {
     return option{option_->allow_extra_args(false)};
 }

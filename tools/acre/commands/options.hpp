@@ -73,7 +73,6 @@ public:
     explicit option(CLI::Option* made) : option_{made} {}
 
     option required() const;
-    option two_values() const;
 
     /// Each occurrence takes one value; without this a list option takes all words that follow.
     option one_value_each() const;
