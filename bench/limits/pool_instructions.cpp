@@ -10,6 +10,7 @@
 #include <acre/pools/object_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <acre/pools/static_pool.hpp>
+#include <acre/pools/wait_free_object_pool.hpp>
 #include <acre/pools/wait_free_pool.hpp>
 #include <cstddef>
 #include <cstdio>
@@ -23,6 +24,12 @@ constexpr std::size_t bytes = 64;
 struct block {
     std::byte storage[bytes];
 };
+// Its constructor and destructor do nothing, so that what is counted is what the pool does for a class that has them.
+struct classed {
+    classed() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one is none that the pool watches
+    ~classed() { asm volatile(""); }
+    std::byte storage[bytes];
+};
 constexpr auto late = acre::double_free_check::late;
 struct job {};
 
@@ -31,9 +38,10 @@ struct by_slot {
     static void* allocate(auto& pool, std::size_t) { return pool.allocate(); }
     static void deallocate(auto& pool, void* p, std::size_t) { pool.deallocate(p); }
 };
+template <class T>
 struct by_object {
     static void* allocate(auto& pool, std::size_t) { return pool.create(); }
-    static void deallocate(auto& pool, void* p, std::size_t) { pool.destroy(static_cast<block*>(p)); }
+    static void deallocate(auto& pool, void* p, std::size_t) { pool.destroy(static_cast<T*>(p)); }
 };
 struct by_constant_size {
     static void* allocate(auto& pool, std::size_t) { return pool.allocate(bytes); }
@@ -76,7 +84,8 @@ struct named_pool {
 };
 const named_pool pools[] = {
     {"pool", run_own<by_slot, acre::pool<bytes>>},
-    {"object_pool", run_own<by_object, acre::object_pool<block>>},
+    {"object_pool", run_own<by_object<block>, acre::object_pool<block>>},
+    {"object_pool, with constructor and destructor", run_own<by_object<classed>, acre::object_pool<classed>>},
     {"multi_pool, constant size", run_own<by_constant_size, acre::multi_pool>},
     {"multi_pool", run_own<by_size, acre::multi_pool>},
     {"chunk_pool, constant size", run_own<by_constant_size, acre::chunk_pool<100'000, bytes>>},
@@ -85,9 +94,16 @@ const named_pool pools[] = {
          acre::wait_free_pool<bytes> pool{{.slots = 4096}};
          run<by_slot>(pool, rounds);
      }},
+    {"wait_free_object_pool, 4096 slots, with constructor and destructor",
+     [](int rounds) {
+         acre::wait_free_object_pool<classed> pool{{.slots = 4096}};
+         run<by_object<classed>>(pool, rounds);
+     }},
     {"concurrent_pool", run_own<by_slot, acre::concurrent_pool<bytes>>},
     {"concurrent_pool, late", run_own<by_slot, acre::concurrent_pool<bytes, 16, late>>},
-    {"concurrent_object_pool", run_own<by_object, acre::concurrent_object_pool<block>>},
+    {"concurrent_object_pool", run_own<by_object<block>, acre::concurrent_object_pool<block>>},
+    {"concurrent_object_pool, with constructor and destructor",
+     run_own<by_object<classed>, acre::concurrent_object_pool<classed>>},
     {"concurrent_multi_pool, constant size", run_own<by_constant_size, acre::concurrent_multi_pool>},
     {"concurrent_multi_pool", run_own<by_size, acre::concurrent_multi_pool>},
     {"concurrent_multi_pool, late",

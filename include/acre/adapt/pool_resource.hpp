@@ -8,7 +8,7 @@
 // slabs of at least 4 KiB, so a max_blocks_per_chunk below 512 becomes 512. Slabs are aligned to 16 KiB or more, and a
 // monotonic upstream loses the gaps before them.
 //
-// Cost: a virtual call and 27 instructions to allocate, 31 to free, 31 and 62 for the synchronized one. Blocks larger
+// Cost: a virtual call and 29 instructions to allocate, 34 to free, 31 and 62 for the synchronized one. Blocks larger
 // than largest_required_pool_block go to upstream one by one. An object has about 8 KiB, the synchronized one 16 KiB;
 // for what each thread keeps see acre::concurrent_multi_pool. Errors: what upstream throws, and bad_alignment. The
 // unsynchronized one is not thread-safe. The synchronized one is, except for release(); it calls upstream from one

@@ -14,8 +14,8 @@
 // may be refused while other threads have room left in theirs, or while another thread is about to list the last free
 // one.
 //
-// Cost: allocate 33 instructions; deallocate 35 to 38 in the thread's own arena, else 67, one of them atomic; taking
-// the next arena about 200, two of them atomic (counted by bench/limits/multi_arena.cpp). Lock-free: retries only after
+// Cost: allocate 30 instructions; deallocate 32 to 35 in the thread's own arena, else 69, one of them atomic; taking
+// the next arena about 190, two of them atomic (counted by bench/limits/multi_arena.cpp). Lock-free: retries only after
 // another thread progressed. Memory: arenas x (bytes + bytes / 16 + 96), all at construction; and, for any number of
 // concurrent resources, a table of 256 bytes in the C heap for each thread that uses one. A thread without memory for
 // its table uses the shared arena, in which nothing is resized. Thread rules: allocate, deallocate, try_resize and the

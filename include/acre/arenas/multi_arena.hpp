@@ -7,14 +7,14 @@
 // where everything ends at one point. Use inline_multi_arena where there is no heap, or where number and size are known
 // at compile time.
 //
-// Cost: allocate 26 instructions, 51 when it takes the next arena, 40 and 69 for alignments over 16 bytes; deallocate
+// Cost: allocate 27 instructions, 50 when it takes the next arena, 40 and 71 for alignments over 16 bytes; deallocate
 // 36 to 43; all constant time without a loop (counted by bench/limits/multi_arena.cpp, for arenas of 1 KiB). A large
 // request that takes a run of arenas is linear in the number of arenas, and so are construction and reset, which list
 // all arenas and clear a mark for each 16 bytes. Memory: arenas x (bytes + bytes / 16 + 32), and nothing later. Storage
 // freed in an arena that is still in use comes
 // back with the arena's last free, or at once if it was the arena's last allocation. An inline_multi_arena is
 // constant-initialised, takes no space in the program's file, and finds a pointer's arena by a shift; the first use of
-// each of its arenas costs 63 instructions. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither copied
+// each of its arenas costs 62 instructions. Not thread-safe: acre::synchronized<acre::multi_arena> is. Neither copied
 // nor moved.
 //
 // A misuse in every build, each with a sentence of its own: a double free, whatever was freed between, a pointer into

@@ -10,7 +10,7 @@
 // lowest first. Sizes are rounded up to multiples of 16, so each class serves every ordinary type of its size. Slots
 // are aligned to every power of two that divides their size, up to a page.
 //
-// Cost: for a constant size 12 instructions to allocate a never used slot, 33 to allocate a freed one, 35 to deallocate
+// Cost: for a constant size 12 instructions to allocate a never used slot, 33 to allocate a freed one, 36 to deallocate
 // (100,000 slots). A size known at run time adds about 15, with three classes. Constant time always, except for
 // requests that upstream serves. Memory: required_bytes(): N slots of each class, and 1 1/63 bits for each.
 // Construction takes all of it, and touches each page unless `.prefault = false`. Not thread-safe;

@@ -3,8 +3,8 @@
 // Use it under containers whose node sizes are not known, and wherever sizes vary. Use acre::object_pool<T> for one
 // type, acre::arena where everything dies together.
 //
-// Cost: for a size known at compile time as acre::pool (allocate 18 instructions, deallocate 24). For a size
-// known at run time 27 and 31; freeing more than 512 bytes adds a call. Requests over 8 KiB go to upstream
+// Cost: allocate 18 instructions and deallocate 24 for a size known at compile time. For a size
+// known at run time 29 and 34; freeing more than 512 bytes adds a call. Requests over 8 KiB go to upstream
 // one by one. Memory: sizes are rounded up by at most 7 bytes or an eighth. Each class in use holds one slab of 4 KiB
 // or more; the object itself has about 8 KiB. A double free, a pointer into the middle of a slot, one of another
 // resource and a size of another class abort with a message, in every build (docs/misuse.md). Not thread-safe.

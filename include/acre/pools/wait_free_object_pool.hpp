@@ -3,7 +3,8 @@
 //
 // Use it where a thread that must not miss its deadline produces what others consume: samples, commands, events. Use
 // acre::concurrent_object_pool where threads may wait now and then, or several create; acre::object_pool where one
-// thread does all. Costs, thread rules and memory are those of acre::wait_free_pool<Slot, Align>.
+// thread does all. Costs, thread rules and memory are those of acre::wait_free_pool<Slot, Align>; for a class with a
+// constructor and a destructor, create takes 20 instructions more and destroy 16.
 //
 // The pool's end destroys the objects that are still live, each once. Their destructors may destroy other objects of
 // the pool; an object destroyed by then is skipped. Storage from allocate() counts as live, so construct an object in

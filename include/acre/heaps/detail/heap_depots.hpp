@@ -5,7 +5,8 @@
 // memory that was never used is touched page by page. A free slot is not touched: its slab's record has a bit for it,
 // which also notices a double free and an address inside a slot.
 //
-// Cost: about 10 instructions a slot each way, and one lock for each call; a new slab takes the range's lock.
+// Cost: 13 to 15 instructions a slot taken, 41 to 57 a slot given back (sizes up to 256 bytes), and one lock for each
+// call; a new slab takes the range's lock.
 #pragma once
 
 #include <acre/core/detail/target.hpp>
