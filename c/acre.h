@@ -142,7 +142,7 @@ typedef struct acre_arena_options {
     size_t limit_bytes;        // never holds more than this; 0: no limit
     size_t fixed_bytes;        // if not 0, alone: the usable bytes, taken when it is created; it never grows
     acre_resource* upstream;   // null: the heap
-    size_t reserved[4];        // zero, for later versions
+    size_t reserved[4];        // zero: new members of later versions take their places, here and below
 } acre_arena_options;
 
 // How much storage a reset keeps for the next round.
