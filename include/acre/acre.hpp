@@ -1,8 +1,10 @@
 // All of acre that the target has, but for what would make this header slow to compile:
 //   acre/adapt/containers.hpp and acre/adapt/smart_ptr.hpp include the standard's containers and <memory>
-//   acre/observe/checked.hpp, checked_ptr.hpp and checked_scratch.hpp are for builds that look for misuse
+//   acre/observe/checked*.hpp are for builds that look for misuse
+//   acre/observe/describe.hpp, dump.hpp and gdb_printers.hpp show a resource in a log or a debugger
 //   acre/adapt/ambient*.hpp, malloc_face.hpp, program_pools.hpp and hooks/ are for other people's code
-//   acre/memory/virtual_memory.hpp and acre/pools/hardened_*.hpp are for programs with special needs of their memory
+//   acre/memory/virtual_memory*.hpp, system_refused.hpp and acre/pools/hardened_*.hpp are for programs with special
+//   needs of their memory
 //   acre/heaps/general_heap.hpp needs the system's own headers
 // Including single headers instead compiles faster; every header stands alone.
 #pragma once

@@ -1,4 +1,7 @@
 // How an acre::arena grows, and how much storage a reset keeps.
+//
+//     acre::arena frame{{.first_block_bytes = 64_KiB, .limit_bytes = 16_MiB}};
+//     frame.reset(acre::keep_largest);
 #pragma once
 
 #include <acre/core/detail/minmax.hpp>

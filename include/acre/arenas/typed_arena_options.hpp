@@ -1,4 +1,6 @@
 // How an acre::typed_arena behaves, as a template argument.
+//
+//     constinit acre::typed_arena<Orc, 1000, acre::typed_arena_options{.reuse = true, .report_live = true}> orcs;
 #pragma once
 
 #include <acre/core/detail/alignments.hpp>

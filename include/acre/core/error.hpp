@@ -4,6 +4,12 @@
 // Without exceptions (-fno-exceptions) `allocate` returns null where it would throw, and an option out of range prints
 // the same message on standard error and aborts. Without an operating system the message goes to `_write`, if the
 // program has that function, and the program ends in a trap: nothing of <cstdio> and nothing of the heap is linked.
+//
+//     try {
+//         frame.allocate(bytes);
+//     } catch (const acre::limit_exceeded& error) {
+//         std::puts(error.what());
+//     }
 #pragma once
 
 #include <acre/core/detail/target.hpp>

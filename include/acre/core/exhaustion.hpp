@@ -1,4 +1,5 @@
-// What a resource of fixed size does when it is full.
+// What a resource of fixed size does when it is full: acre::typed_arena takes every value, as a template argument.
+// acre::chunk_pool takes all but null, at run time, and throws acre::bad_option for it: its `new` cannot return null.
 //
 //     using orcs = acre::typed_arena<Orc, 1000, acre::typed_arena_options{.when_full = acre::exhaustion::fall_back}>;
 #pragma once

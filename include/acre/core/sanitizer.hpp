@@ -3,6 +3,9 @@
 // functions are empty.
 //
 // ACRE_VALGRIND needs <valgrind/memcheck.h> and costs a few instructions a call, also without Valgrind.
+//
+//     acre::poison(storage, capacity);   // an access from here on is reported
+//     acre::unpoison(storage, bytes);    // but to the first `bytes` bytes
 #pragma once
 
 #include <cstddef>

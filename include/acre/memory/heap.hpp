@@ -1,11 +1,11 @@
-// The program's general heap, operator new and delete, as a resource: the default upstream of everything.
+// operator new and delete as a resource: the default upstream of everything.
 //
 // Use it as upstream, or where code asks for a resource and no other is better. It has no state: all its objects are
 // the same heap. Cost: that of operator new and delete. Thread-safe.
 //
-//     acre::heap general;
-//     void* p = general.allocate(100, 64);
-//     general.deallocate(p, 100, 64);
+//     acre::heap memory;
+//     void* p = memory.allocate(100, 64);
+//     memory.deallocate(p, 100, 64);
 #pragma once
 
 #include <acre/core/alignment.hpp>

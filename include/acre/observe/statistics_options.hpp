@@ -1,4 +1,6 @@
 // What an acre::statistics records, as a template argument.
+//
+//     acre::statistics<acre::multi_pool, acre::statistics_options{.live_map = true, .leak_report = true}> nodes;
 #pragma once
 
 namespace acre {

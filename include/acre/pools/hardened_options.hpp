@@ -1,4 +1,6 @@
 // The options of the hardened pools.
+//
+//     acre::hardened_pool<64> keys{{.quarantine_slots = 10'000, .report_live = true}};
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,7 @@
 // The options that pools take at construction.
+//
+//     acre::object_pool<Orc> orcs{{.limit_bytes = 1_MiB, .report_live = true}};
+//     acre::concurrent_pool<64> messages{{.thread_bytes = 16_KiB}};
 #pragma once
 
 #include <acre/core/literals.hpp>
