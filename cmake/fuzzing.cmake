@@ -1,6 +1,7 @@
 # Fuzzing by clang's libFuzzer. The command and its tests are then built from the sources that the fuzzers link,
 # instrumented: compiling them once more would take longer than the tests do. So are the examples.
-option(ACRE_FUZZ "Build the fuzzers, and the command, its tests and the examples with their sanitizers, where the compiler has libFuzzer" OFF)
+option(ACRE_FUZZ
+       "Build the fuzzers, and the command, its tests and the examples with their sanitizers, if there is libFuzzer" OFF)
 # scripts/fuzz measures so which lines a corpus reaches, in a folder of its own.
 option(ACRE_FUZZ_COVERAGE "Build what is fuzzed with clang's coverage" OFF)
 

@@ -53,7 +53,8 @@ def row(index, question, meant, one, several):
     if several is None:
         parts.append(answer(LEFT + 48, top + 40, "ask", one))
     else:
-        parts += [answer(LEFT + 48, top + 22, "one thread", one), answer(LEFT + 48, top + 77, "several threads", several)]
+        parts += [answer(LEFT + 48, top + 22, "one thread", one),
+                  answer(LEFT + 48, top + 77, "several threads", several)]
     if index + 1 < len(ROWS):
         parts.append(f'<path d="M60 {top + ROW - 31} v31"/>' + text(72, top + ROW - 9, "label", "no"))
     return "\n".join(parts)
@@ -62,4 +63,5 @@ def row(index, question, meant, one, several):
 def picture():
     rows = "\n".join(row(index, *each) for index, each in enumerate(ROWS))
     return (f'<style>{STYLE}</style>\n<svg class="acre-choices" viewBox="0 0 {WIDTH} {len(ROWS) * ROW}" '
-            f'xmlns="http://www.w3.org/2000/svg" role="group" aria-label="Which type for which allocations">\n{rows}\n</svg>\n')
+            f'xmlns="http://www.w3.org/2000/svg" role="group" aria-label="Which type for which allocations">\n'
+            f'{rows}\n</svg>\n')

@@ -37,7 +37,8 @@ def tables():
         text = path.read_text(encoding="utf-8")
         if not text.startswith("# acre-bench"):
             continue
-        about = ", ".join(re.findall(r"^- (?:machine|compiler|date): ([^\n]*?)(?:, load [^\n]*| UTC[^\n]*)?$", text, re.MULTILINE))
+        about = ", ".join(re.findall(r"^- (?:machine|compiler|date): ([^\n]*?)(?:, load [^\n]*| UTC[^\n]*)?$", text,
+                                     re.MULTILINE))
         for caption, lines in TABLE.findall(text):
             if "littered" not in caption and "a thread was started" not in caption and "| ns |" in lines:
                 found.append((path.name, about, caption, lines.strip().split("\n")))
@@ -76,7 +77,8 @@ def hook_rows(workload):
     if not rows or not head:
         return ""
     ruler = re.sub(r"[^|]+", "---", head[0].strip("|"))
-    return (f"\n\n## Measured\n\n[How, and the other libraries](../bench/results/{paths[0].name})\n\n{head[0]}\n|{ruler}|\n"
+    return (f"\n\n## Measured\n\n[How, and the other libraries](../bench/results/{paths[0].name})\n\n"
+            f"{head[0]}\n|{ruler}|\n"
             + "\n".join(rows) + "\n")
 
 
@@ -110,5 +112,6 @@ def section(page, path):
                 for line in lines]
         shown.append(f"**{caption.split(': ', 1)[-1]}**\n\n" + "\n".join(bold) + "\n")
     where = " · ".join(f"[{file[:-3]}](../bench/results/{file}): {about}" for file, about in files.items())
-    return ("\n\n## Measured\n\nMedians on one machine: read the ratios, not the nanoseconds. `least` is the fastest round. "
+    return ("\n\n## Measured\n\n"
+            "Medians on one machine: read the ratios, not the nanoseconds. `least` is the fastest round. "
             f"{where}\n\n" + "\n".join(shown))

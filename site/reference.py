@@ -13,10 +13,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = [("core", "Core"), ("memory", "Memory"), ("arenas", "Arenas"), ("pools", "Pools"), ("heaps", "Heaps"),
-         ("combine", "Combining"), ("observe", "Observing"), ("adapt", "Adapting"), ("adapt/hooks", "Hooks"), ("", "All")]
+         ("combine", "Combining"), ("observe", "Observing"), ("adapt", "Adapting"), ("adapt/hooks", "Hooks"),
+         ("", "All")]
 # Names that mean in acre what they mean in the standard library, and those that say all.
-OBVIOUS = re.compile(r"^(name|operator(=|==|<=>)|begin|end|size|swap|[a-z_]+_type|is_always_equal|propagate_on_\w+|rebind|"
-                     r"other|(const_)?(iterator|pointer|reference)|(try_)?lock|unlock)$")
+OBVIOUS = re.compile(r"^(name|operator(=|==|<=>)|begin|end|size|swap|[a-z_]+_type|is_always_equal|propagate_on_\w+|"
+                     r"rebind|other|(const_)?(iterator|pointer|reference)|(try_)?lock|unlock)$")
 
 # Parentheses and what is in them, to some depth.
 NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
@@ -46,14 +47,16 @@ def shadow_of(text):
     """The text with comments, strings and directives blanked out; what is left is where it was."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
-    text = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda match: '"' + "x" * (len(match[0]) - 2) + '"', re.sub(r"//[^\n]*", blank, text))
+    text = re.sub(r"//[^\n]*", blank, text)
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda match: '"' + "x" * (len(match[0]) - 2) + '"', text)
     text = re.sub(r"'(?:\\.|[^'\\\n])'", lambda match: "x" * len(match[0]), text)
     return re.sub(r"^[ ]*#(?:[^\n]*\\\n)*[^\n]*$", blank, text, flags=re.MULTILINE)
 
 
 def without_angles(text):
     """The text without template parameters and arguments."""
-    text = re.sub(r"operator\s*[<>=!]+|->|<=|>=|<<|>>(?=\s*\()", lambda match: match[0].replace("<", "x").replace(">", "x"), text)
+    text = re.sub(r"operator\s*[<>=!]+|->|<=|>=|<<|>>(?=\s*\()",
+                  lambda match: match[0].replace("<", "x").replace(">", "x"), text)
     before = None
     while before != text:
         before, text = text, re.sub(r"<[^<>]*>", "", text)
@@ -63,7 +66,10 @@ def without_angles(text):
 class Parser:
     """Reads the declarations of a header. A declaration ends at a semicolon, or behind the braces of its body."""
 
-    CLASS = re.compile(r"^(?:\s|requires\s*\(.*?\))*(?:requires\b.*?)?\b(class|struct|union|enum class|enum)\b\s*(?:\[\[.*?\]\]\s*|alignas\(.*?\)+\s*)*([A-Za-z_]\w*)?")
+    CLASS = re.compile(r"^(?:\s|requires\s*\(.*?\))*(?:requires\b.*?)?\b(class|struct|union|enum class|enum)\b\s*"
+                       r"(?:\[\[.*?\]\]\s*|alignas\(.*?\)+\s*)*([A-Za-z_]\w*)?")
+    # Parentheses that may stand in front of a class, as those of a function may not.
+    CALLS = re.compile(r"alignas\(.*?\)+|requires\b.*?\)\s*(?=class|struct)|decltype\(.*?\)")
 
     def __init__(self, text):
         self.text, self.shadow = text, shadow_of(text)
@@ -151,7 +157,7 @@ class Parser:
                     return None, self.inside_namespace(head)
                 bare = re.sub(r"\s+", " ", without_angles(head))
                 kind = self.CLASS.match(re.sub(r"^\s*template\s*", "", bare))
-                if kind and "(" not in re.sub(r"alignas\(.*?\)+|requires\b.*?\)\s*(?=class|struct)|decltype\(.*?\)", "", bare[:kind.end()]):
+                if kind and "(" not in self.CALLS.sub("", bare[:kind.end()]):
                     self.at = position + 1
                     return self.scope(kind, start, position), None
                 if self.is_value(head, bare):
@@ -193,8 +199,8 @@ class Parser:
 
     def one_line(self, start, end):
         """The declaration without comments and directives, on one line."""
-        kept = "".join(self.text[at] if self.shadow[at] != " " or self.text[at] == " " or self.shadow[at] == "x" else " "
-                       for at in range(start, end))
+        both = zip(self.text[start:end], self.shadow[start:end])
+        kept = "".join(own if shadow != " " else " " for own, shadow in both)
         return re.sub(r"\s+", " ", kept).strip()
 
     def named(self, start, end):
@@ -204,11 +210,14 @@ class Parser:
         only_named = re.match(r"(?:template <[^{}]*> )?(?:class|struct|enum class|union) (\w+)$", text)
         if only_named:  # with a comment: a type that stands for something, and has no definition
             return Declaration("named", only_named[1], text, "", self.line_at(start) + 1)
-        if re.match(r"template class|friend (class|struct)|template <.*> friend|friend (detail::|typename )?[\w:<>, ]+$", text) or "= delete" in text:
+        friend = r"template class|friend (class|struct)|template <.*> friend|friend (detail::|typename )?[\w:<>, ]+$"
+        if re.match(friend, text) or "= delete" in text:
             return None
         text = re.sub(r"^((?:\[\[.*?\]\] )+)", "", text)
-        text = re.sub(r"(\)(?: (?:const|noexcept(?:\([^()]*(?:\([^()]*\))*\))?|requires .*?))*) : [\w:<>, ]+[({].*$", r"\1", text)
-        return Declaration("function" if "(" in text else "value", self.name_of(text), text, "", self.line_at(start) + 1)
+        text = re.sub(r"(\)(?: (?:const|noexcept(?:\([^()]*(?:\([^()]*\))*\))?|requires .*?))*) : [\w:<>, ]+[({].*$",
+                      r"\1", text)
+        kind = "function" if "(" in text else "value"
+        return Declaration(kind, self.name_of(text), text, "", self.line_at(start) + 1)
 
     @staticmethod
     def name_of(text):
@@ -221,8 +230,10 @@ class Parser:
         operator = re.search(r"\boperator ?(?:\(\)|\[\]|\"\" ?_\w+|[^\s\w(]+|[\w:]+[ *&]*(?:<.*?>)?)(?=\s*\()", text)
         if operator:
             return operator[0]
-        head = re.sub(r"\[\[.*?\]\]|\b(alignas|noexcept|decltype|explicit)\([^()]*(?:\([^()]*\)[^()]*)*\)", "", without_angles(text))
-        head = re.sub(r"\brequires( requires)?\s*(%s)?\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*\}|\brequires\s*%s" % (NESTED, NESTED), "", head)
+        head = re.sub(r"\[\[.*?\]\]|\b(alignas|noexcept|decltype|explicit)\([^()]*(?:\([^()]*\)[^()]*)*\)", "",
+                      without_angles(text))
+        constraint = r"\brequires( requires)?\s*(%s)?\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*\}|\brequires\s*%s" % (NESTED, NESTED)
+        head = re.sub(constraint, "", head)
         head = re.sub(r"^(template|requires [\w:]+(?= [\w~]+ ?\())", "", head.strip()).strip()
         function = re.search(r"(~?\w+) ?\(", head)
         if function and " = " not in head[:function.start()]:
@@ -273,7 +284,8 @@ def exempt(declared, owner):
     guide_or_specialisation = r"\) -> %s<|\b(class|struct) %s<" % ((re.escape(name),) * 2)
     return (OBVIOUS.match(name) or name.startswith("~") or declared.text.endswith("= default") or
             re.search(guide_or_specialisation, declared.text) or
-            (owner is not None and name == owner.name and re.search(r"\((?:const )?%s(<.*>)?&&? ?\w*\)" % name, declared.text)))
+            (owner is not None and name == owner.name and
+             re.search(r"\((?:const )?%s(<.*>)?&&? ?\w*\)" % name, declared.text)))
 
 
 def undocumented(declarations, owner=None):
@@ -301,9 +313,11 @@ def as_markdown(lines):
 
 def escape(text):
     """Angle brackets and stars of C++ outside of code."""
+    def plain(part):
+        return re.sub(r"([*_\[\]])", r"\\\1", part.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(each if each.startswith("`") else
-                   re.sub(r"([*_\[\]])", r"\\\1", each.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) for each in parts)
+    return "".join(each if each.startswith("`") else plain(each) for each in parts)
 
 
 def wrapped(text):

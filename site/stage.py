@@ -24,7 +24,8 @@ NAV = [
                "multi_arena", "static_pool", "pooled", "hardened"]),
     ("Threads", ["concurrent_arena", "concurrent_multi_arena", "concurrent_pool", "wait_free_pool"]),
     ("Memory and combining", ["memory", "virtual_memory", "general_heap", "malloc_library", "combine"]),
-    ("Your code", ["install", "adapters", "migrating", "porting", "malloc_face", "ambient", "ambient_arena", "program_pools", "c", "examples"]),
+    ("Your code", ["install", "adapters", "migrating", "porting", "malloc_face", "ambient", "ambient_arena",
+                   "program_pools", "c", "examples"]),
     ("Looking", ["debugging", "statistics", "checked", "misuse", "tracing"]),
     ("The command", ["command", "record", "try", "advise", "replay", "fit", "report", "export", "trace-format"]),
     ("About", ["targets", "versioning", "hazards"]),
@@ -41,7 +42,8 @@ def pages():
         name = "index.md" if page.name == "README.md" else page.name
         found[str(path.relative_to(ROOT))] = str(pathlib.Path("guide") / page.parent / name)
     for path in sorted((ROOT / "bench/results").glob("*.md")):
-        found[str(path.relative_to(ROOT))] = f"results/{path.name}"
+        name = "index.md" if path.name == "README.md" else path.name
+        found[str(path.relative_to(ROOT))] = f"results/{name}"
     return found
 
 
@@ -52,8 +54,6 @@ def target_of(source, link, found):
         return found[path]
     if os.path.join(path, "README.md") in found:
         return found[os.path.join(path, "README.md")]
-    if path == "bench/results":
-        return "results/index.md"
     if pathlib.Path(path).suffix in CODE and path.startswith(("examples/", "bindings/")) and (ROOT / path).is_file():
         return f"programs/{path.replace('/', '_')}.md"
     return None
@@ -117,11 +117,9 @@ def make_pages(folder):
         write(folder, page, text)
     for page, source in programs.items():
         code = (ROOT / source).read_text(encoding="utf-8")
-        write(folder, page, f"# {pathlib.Path(source).name}\n\n`{source}`\n\n```{CODE[pathlib.Path(source).suffix]}\n{code}```\n")
-    results = [page for page in titles if page.startswith("results/")]
-    lines = "\n".join(f"- [{titles[page]}]({pathlib.Path(page).name}), {pathlib.Path(page).stem[:10]}" for page in sorted(results, reverse=True))
-    write(folder, "results/index.md", "# What was measured\n\nEach page says the machine, the compiler, the date and the "
-                                      f"command that repeats it.\n\n{lines}\n")
+        name, language = pathlib.Path(source).name, CODE[pathlib.Path(source).suffix]
+        write(folder, page, f"# {name}\n\n`{source}`\n\n```{language}\n{code}```\n")
+    results = [page for page in titles if page.startswith("results/") and page != "results/index.md"]
     return titles, sorted(programs), results
 
 
@@ -132,7 +130,8 @@ def nav(titles, programs, results, rooms):
 
     listed = {f"guide/{name}.md" for _, names in NAV for name in names} | {"guide/index.md", "guide/readme.md"}
     hooks = sorted(page for page in titles if page.startswith("guide/hooks/") and not page.endswith("index.md"))
-    left = sorted(set(page for page in titles if page.startswith("guide/")) - listed - set(hooks) - {"guide/hooks/index.md"})
+    listed |= {*hooks, "guide/hooks/index.md"}
+    left = sorted(page for page in titles if page.startswith("guide/") and page not in listed)
     result = [{"acre": "index.md"}, {"Five minutes": "start.md"},
               {"Guide": [{"All pages": "guide/index.md"}, {"All types": "guide/readme.md"}] +
                         [{group: [of(name) for name in names]} for group, names in NAV] +

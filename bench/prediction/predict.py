@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Compares the saving that `acre advise` predicts with the saving obtained by programs that followed the advice.
 
-Each program has two builds, before and after. The first is recorded and advised once: from a replay, or by --run SECONDS
-from runs with a plan. Then both run alternately; the obtained saving is the difference of their CPU times in a round.
-Usage: predict.py [--binaries DIR]... [--rounds N] [--run SECONDS] [PROGRAM...]; programs: storm, parser and orcs, which were changed by hand, and those of pasted/, which got the code of
-their advices as it is. They are built by `make` and `scripts/bench`.
+Each program has two builds, before and after. The first is recorded and advised once: from a replay, or by --run
+SECONDS from runs with a plan. Then both run alternately; the obtained saving is the difference of their CPU times in a
+round.
+
+Usage: predict.py [--binaries DIR]... [--rounds N] [--run SECONDS] [PROGRAM...]
+
+Programs: storm, parser and orcs, which were changed by hand, and those of pasted/, which got the code of their advices
+as it is. They are built by `make` and `scripts/bench`.
 """
 import argparse
 import json

@@ -2,8 +2,9 @@
 """What a recording costs in all: CPU and wall time of whole programs alone, under `acre record` and under heaptrack.
 
 Everything counts until the command returns: the program, the recorder in it, and the conversion of what it recorded.
-Each round runs every program in every way, one after the other; the table shows medians. Usage: total.py [--build DIR] [--rounds N] [--json FILE]
-[PROGRAM...]
+Each round runs every program in every way, one after the other; the table shows medians.
+
+Usage: total.py [--build DIR] [--rounds N] [--json FILE] [PROGRAM...]
 """
 
 import argparse

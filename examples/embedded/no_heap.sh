@@ -11,8 +11,9 @@ fail() {
 
 # The symbols of the heap and of exceptions that object file $1 refers to; _Znw and _Zna are operator new and new[].
 forbidden_in() {
-    "$nm" --undefined-only "$1" | awk '{ print $NF }' |
-        grep -Ex 'malloc|calloc|realloc|reallocarray|aligned_alloc|memalign|posix_memalign|valloc|strdup|_Zn[wa].*|__cxa_throw|__cxa_allocate_exception|__dynamic_cast'
+    heap='malloc|calloc|realloc|reallocarray|aligned_alloc|memalign|posix_memalign|valloc|strdup|_Zn[wa].*'
+    exceptions='__cxa_throw|__cxa_allocate_exception|__dynamic_cast'
+    "$nm" --undefined-only "$1" | awk '{ print $NF }' | grep -Ex "$heap|$exceptions"
 }
 
 "$nm" --undefined-only "$object" | grep -q ' U ' || fail "$nm finds nothing in $object"

@@ -363,8 +363,8 @@ public:
     /// Until the end of this object, acre::ambient is `used`, which must outlive every block that came from it.
     template <resource R>
         requires(!std::is_same_v<R, ambient>)
-    [[nodiscard(
-        "the resource is used in the scope of a variable: acre::use_resource use{arena};")]] explicit use_resource(R& used) noexcept
+    [[nodiscard("the resource is used in the scope of a variable: use_resource use{arena};")]] explicit use_resource(
+        R& used) noexcept
         : before_(detail::current_ambient) {
         constexpr bool any_thread_frees = detail::serves_threads<R>;
         const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
@@ -373,9 +373,8 @@ public:
     }
     /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
     template <detail::leads_to_resource From>
-    [[nodiscard(
-        "the resource is used in the scope of a variable: acre::use_resource use{arena};")]] explicit use_resource(From&&
-                                                                                                                       from)
+    [[nodiscard("the resource is used in the scope of a variable: use_resource use{arena};")]] explicit use_resource(
+        From&& from)
         : use_resource(detail::referred<detail::led_to_t<From>>("acre::use_resource", std::forward<From>(from))) {}
     use_resource(const use_resource&) = delete;
     use_resource& operator=(const use_resource&) = delete;
