@@ -6,9 +6,9 @@ the medians of the compiler's processor time count, so other programs disturb li
 proper, counted by valgrind, repeat exactly; without valgrind, or with --quick, they are left out. Prints a Markdown
 table.
 
-With --check only the headers that have a limit are compiled, and the exit status is 1 when one is above it. The medians of
-the ratios within each round decide, so a machine that is busy for some rounds does no harm. `ninja acre_compile_time` does
-this.
+With --check only the headers that have a limit are compiled, and the exit status is 1 when one is above it. The medians
+of the ratios within each round decide, so a machine that is busy for some rounds does no harm. `ninja
+acre_compile_time` does this.
 
 Usage: bench/compile_time.py [--check] [--rounds N] [--quick] [--compiler NAME] [--before INCLUDE_FOLDER] [--only TEXT]...
 """

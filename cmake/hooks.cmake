@@ -1,5 +1,5 @@
-# The libraries that acre has hooks for. Each that is installed is a target: acre_hooked_NAME, with its system headers and
-# what to link. A missing one is said once. For the tests, the examples and the benchmarks of the hooks.
+# The libraries that acre has hooks for. Each that is installed is a target: acre_hooked_NAME, with its system headers
+# and what to link. A missing one is said once. For the tests, the examples and the benchmarks of the hooks.
 include_guard(GLOBAL)
 include(CheckIncludeFileCXX)
 

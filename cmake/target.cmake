@@ -1,5 +1,5 @@
-# For CMAKE_TOOLCHAIN_FILE: programs for ACRE_TARGET, the triplet of a cross compiler of Debian; ACRE_EMULATOR runs them.
-# Used by scripts/target-tests and the preset target.
+# For CMAKE_TOOLCHAIN_FILE: programs for ACRE_TARGET, the triplet of a cross compiler of Debian; ACRE_EMULATOR runs
+# them. Used by scripts/target-tests and the preset target.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ACRE_TARGET)
 if(ACRE_TARGET MATCHES "mingw")
     set(CMAKE_SYSTEM_NAME Windows)

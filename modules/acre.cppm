@@ -1,5 +1,5 @@
-// `import acre;`: every public name of acre but the macros, the hooks for other libraries and acre::by_build, whose meaning
-// a macro chooses; their headers may be included beside the import. The names are compared with the headers' by
+// `import acre;`: every public name of acre but the macros, the hooks for other libraries and acre::by_build, whose
+// meaning a macro chooses; their headers may be included beside the import. The names are compared with the headers' by
 // scripts/channels-tests. docs/install.md shows how a program gets the module.
 module;
 

@@ -1,7 +1,7 @@
 """Finds names of the standard library and of other libraries whose header a source of the tools does not include.
 
-The tools compile with precompiled headers (tools/acre/CMakeLists.txt), which hide a missing #include. A header counts as
-included if a header of acre brings it. Used by scripts/lint.
+The tools compile with precompiled headers (tools/acre/CMakeLists.txt), which hide a missing #include. A header counts
+as included if a header of acre brings it. Used by scripts/lint.
 """
 
 import pathlib

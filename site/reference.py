@@ -232,8 +232,8 @@ class Parser:
             return operator[0]
         head = re.sub(r"\[\[.*?\]\]|\b(alignas|noexcept|decltype|explicit)\([^()]*(?:\([^()]*\)[^()]*)*\)", "",
                       without_angles(text))
-        constraint = r"\brequires( requires)?\s*(%s)?\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*\}|\brequires\s*%s" % (NESTED, NESTED)
-        head = re.sub(constraint, "", head)
+        braces = r"\{[^{}]*(\{[^{}]*\}[^{}]*)*\}"
+        head = re.sub(r"\brequires( requires)?\s*(%s)?\s*%s|\brequires\s*%s" % (NESTED, braces, NESTED), "", head)
         head = re.sub(r"^(template|requires [\w:]+(?= [\w~]+ ?\())", "", head.strip()).strip()
         function = re.search(r"(~?\w+) ?\(", head)
         if function and " = " not in head[:function.start()]:

@@ -23,7 +23,8 @@ def instructions(program, name):
     """Of one round."""
     counts = []
     for count in (FEW, MANY):
-        done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, name, str(count)],
+        done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, name,
+                               str(count)],
                               capture_output=True, text=True, check=True)
         counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
     return (counts[1] - counts[0]) / (MANY - FEW)
@@ -35,8 +36,8 @@ def main():
         in_c, in_cpp = f"{folder}/c", f"{folder}/cpp"
         subprocess.run(["cc", "-std=gnu11", "-O2", f"-I{ROOT}/c", HERE / "calls.c", build / "lib/libacre.so",
                         f"-Wl,-rpath,{build}/lib", "-o", in_c], check=True)
-        subprocess.run(["c++", "-std=c++20", "-O2", "-DNDEBUG", f"-I{ROOT}/include", HERE / "calls.cpp", "-pthread", "-o",
-                        in_cpp], check=True)
+        subprocess.run(["c++", "-std=c++20", "-O2", "-DNDEBUG", f"-I{ROOT}/include", HERE / "calls.cpp", "-pthread",
+                        "-o", in_cpp], check=True)
         nothing_in_c, nothing_in_cpp = instructions(in_c, "nothing"), instructions(in_cpp, "nothing")
         print("| call | C | C++ |\n|---|---:|---:|")
         for row in ROWS:

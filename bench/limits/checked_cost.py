@@ -57,15 +57,15 @@ def main(runs):
                 figures.append(run(program))
         plain, sanitized = ({key: statistics.median(each[key] for each in figures) for key in figures[0]}
                             for figures in taken)
-        print("| work | pool | `checked<pool>` | / pool | `checked<multi_pool>` | `malloc` | `malloc` with AddressSanitizer | "
-              "`checked<pool>` / `malloc` with AddressSanitizer | `checked<pool>` with AddressSanitizer / `malloc` with "
-              "AddressSanitizer |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+        print("| work | pool | `checked<pool>` | / pool | `checked<multi_pool>` | `malloc` | "
+              "`malloc` with AddressSanitizer | `checked<pool>` / `malloc` with AddressSanitizer | "
+              "`checked<pool>` with AddressSanitizer / `malloc` with AddressSanitizer |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|")
         for work in dict.fromkeys(work for work, _ in plain):
             pool, checked, multi, general = (plain[work, each] for each in
                                              ("pool", "checked<pool>", "checked<multi_pool>", "malloc"))
             asan, asan_checked = sanitized[work, "malloc"], sanitized[work, "checked<pool>"]
-            print(f"| {work} | {pool:.1f} | {checked:.1f} | {checked / pool:.1f} | {multi:.1f} | {general:.1f} | {asan:.1f} "
-                  f"| {checked / asan:.2f} | {asan_checked / asan:.2f} |")
+            print(f"| {work} | {pool:.1f} | {checked:.1f} | {checked / pool:.1f} | {multi:.1f} | {general:.1f} | "
+                  f"{asan:.1f} | {checked / asan:.2f} | {asan_checked / asan:.2f} |")
         if shutil.which("valgrind"):
             print_instructions(programs[0], dict.fromkeys(work for work, _ in plain))
 

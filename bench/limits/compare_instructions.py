@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the instructions of acre's hot paths in two builds of acre-bench, for instance before and after a change.
 
-Each workload runs under callgrind with one round and with two; the difference is one round without start-up, and repeats
-exactly. Workloads of a single call are counted as that call. Prints a Markdown table: instructions before and after, and
-their ratio.
+Each workload runs under callgrind with one round and with two; the difference is one round without start-up, and
+repeats exactly. Workloads of a single call are counted as that call. Prints a Markdown table: instructions before and
+after, and their ratio.
 
 Usage: bench/limits/compare_instructions.py OLD/bin/acre-bench NEW/bin/acre-bench
 """

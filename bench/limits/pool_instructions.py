@@ -30,15 +30,18 @@ def executed(program, pool, function, rounds):
 
 
 def counted(program, pool):
-    return [(executed(program, pool, function, WARM_ROUNDS + 1) - executed(program, pool, function, WARM_ROUNDS)) / CALLS
-            for function in ("the_counted_allocation", "the_counted_deallocation")]
+    def of(function):
+        fewer, more = (executed(program, pool, function, rounds) for rounds in (WARM_ROUNDS, WARM_ROUNDS + 1))
+        return (more - fewer) / CALLS
+
+    return of("the_counted_allocation"), of("the_counted_deallocation")
 
 
 def main(include):
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         program = pathlib.Path(folder) / "pool_instructions"
-        subprocess.run([*os.environ.get("CXX", "g++").split(), "-std=c++20", "-O2", "-DNDEBUG", "-pthread", f"-I{include}",
-                        HERE / "pool_instructions.cpp", "-o", program], check=True)
+        subprocess.run([*os.environ.get("CXX", "g++").split(), "-std=c++20", "-O2", "-DNDEBUG", "-pthread",
+                        f"-I{include}", HERE / "pool_instructions.cpp", "-o", program], check=True)
         pools = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
         figures = workers.map(lambda pool: counted(program, pool), pools)
         print("| pool | allocate | free |\n|---|--:|--:|")

@@ -3,12 +3,12 @@
 
 Each program of bench/whole is recorded and advised, from the trace alone and with --run. Then `acre try` runs it with
 each malloc and with each group of the advice alone: that is what is obtained. Nothing of a program is changed, so what
-is followed is to preload a malloc, and a plan. Groups run without huge pages and are compared with a plan for no site, on
-both sides: what a change of the code would bring. A process beside them keeps memory backed, as in bench/whole. All
+is followed is to preload a malloc, and a plan. Groups run without huge pages and are compared with a plan for no site,
+on both sides: what a change of the code would bring. A process beside them keeps memory backed, as in bench/whole. All
 answers are kept as JSON in a folder, from which the table is made.
 
-Usage: obtained.py [--acre FILE] [--folder DIR] [--run SECONDS] [--mallocs TIME] [--groups TIME] [--only NAME,...] [--again]
-                   [--out FILE]
+Usage: obtained.py [--acre FILE] [--folder DIR] [--run SECONDS] [--mallocs TIME] [--groups TIME] [--only NAME,...]
+                   [--again] [--out FILE]
     --run SECONDS    for `acre advise --run` (20)
     --mallocs TIME   for `acre try` with the mallocs (60s): what is obtained must be known better than what is said, for
                      two measurements of the same quantity, each as uncertain as the other, lie within each other's 95 %
@@ -88,8 +88,9 @@ def saved(ratio):
 
 
 def saved_by_code(group, result):
-    """What the group's plan says of a change of the code, as tools/acre/try/advised_runs.cpp: its requests are not passed on to
-    the malloc below, which costs time that the program itself never takes. predict.py --run checks that with changed code."""
+    """What the group's plan says of a change of the code, as tools/acre/try/advised_runs.cpp: its requests are not
+    passed on to the malloc below, which costs time that the program itself never takes. predict.py --run checks that with
+    changed code."""
     spared_by_plan = 0.6
     library = [way for way in result["groups"]["ways"] if way["name"] == group["compared_with"]]
     passing = max(library[0]["cpu_ratio"]["median"] - 1, 0) if library and library[0]["name"] != "as it is" else 0
@@ -158,15 +159,16 @@ def summary(rows, column, worth=0.02):
     widths = [width(row[column]) or math.inf for row in known if row[4]["median"] >= worth]
     middle = statistics.median(widths) if widths else math.nan
     cost = statistics.median([cost_width(row[column]) for row in known]) if known else math.nan
-    return (f"{strict} of {len(known)} medians inside, {inside} overlap; median width {middle:.2f} of {len(widths)} that "
-            f"obtained {100 * worth:.0f} %, and of the time that is left {cost:.2f}")
+    return (f"{strict} of {len(known)} medians inside, {inside} overlap; median width {middle:.2f} of {len(widths)} "
+            f"that obtained {100 * worth:.0f} %, and of the time that is left {cost:.2f}")
 
 
 def narrowest(values, share=0.9):
     """The narrowest interval that holds this share of the values."""
     values = sorted(values)
     count = math.ceil(share * len(values))
-    return min(((values[i], values[i + count - 1]) for i in range(len(values) - count + 1)), key=lambda ends: ends[1] - ends[0])
+    ranges = zip(values, values[count - 1:])
+    return min(ranges, key=lambda ends: ends[1] - ends[0])
 
 
 def left_as_it_is(results):
@@ -207,7 +209,8 @@ def report(results):
             off = max(row[3]["low"] - row[4]["median"], row[4]["median"] - row[3]["high"], 0)
             beyond.setdefault("3 to 5" if 3 <= rounds <= 5 else "6 and more" if rounds > 5 else rounds, []).append(off)
     for rounds, off in beyond.items():
-        lines.append(f"- malloc: {rounds} rounds: nine in ten obtained medians at most {sorted(off)[int(.9 * len(off))]:.3f} "
+        most = sorted(off)[int(.9 * len(off))]
+        lines.append(f"- malloc: {rounds} rounds: nine in ten obtained medians at most {most:.3f} "
                      f"beyond the interval of runs, of {len(off)}")
     lines.extend(left_as_it_is(results))
     named = {"replayed": [0, 0, 0], "run": [0, 0, 0]}
@@ -223,7 +226,8 @@ def report(results):
             count[0] += said == best
             count[1] += said == best or holds(obtained[said], obtained[best])
     for kind, (exact, tied, all_of) in named.items():
-        lines.append(f"- best malloc named, {kind}: {exact} of {all_of}; {tied} with those not told apart from the best")
+        lines.append(f"- best malloc named, {kind}: {exact} of {all_of}; {tied} with those not told apart from the "
+                     f"best")
     return "\n".join(lines)
 
 

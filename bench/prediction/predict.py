@@ -53,11 +53,13 @@ def predict(acre, plain, folder, run_seconds):
     trace = os.path.join(folder, "before.acre")
     subprocess.run([acre, "-q", "record", "-o", trace, "--", *plain], check=True, stdout=subprocess.DEVNULL)
     how = ["--run", str(run_seconds)] if run_seconds else []
-    text = subprocess.run([acre, "-q", "advise", "--json", *how, trace], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run([acre, "-q", "advise", "--json", *how, trace], check=True, capture_output=True,
+                          text=True).stdout
     if run_seconds:
         said = [each["in_runs"]["nanoseconds"] if each["in_runs"] and each["in_runs"]["decides"]
                 else each["saving"]["expected_nanoseconds"]
-                for each in json.loads(text)["advices"] if each["verdict"] != "leave" and (each["in_runs"] or each["saving"])]
+                for each in json.loads(text)["advices"]
+                if each["verdict"] != "leave" and (each["in_runs"] or each["saving"])]
         return [sum(each[end] for each in said) / 1e9 for end in ("low", "high", "median")]
     savings = [each["saving"] for each in json.loads(text)["advices"] if each["verdict"] != "leave" and each["saving"]]
     wanted = (("expected_nanoseconds", "low"), ("expected_nanoseconds", "high"), ("nanoseconds", "median"))
@@ -99,12 +101,13 @@ def row(name, folders, rounds, run_seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("programs", nargs="*", help="storm, index, ...; default: all")
-    parser.add_argument("--binaries", action="append", help="where the programs are; default: build-bench/bin, build/bin")
+    parser.add_argument("--binaries", action="append",
+                        help="where the programs are; default: build-bench/bin, build/bin")
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--run", type=float, help="seconds for 'acre advise --run'; without it what a replay says")
     options = parser.parse_args()
-    print("| program | CPU before, ms | predicted saving, ms | obtained, ms (95 % interval) | of the CPU time | within | "
-          f"{'median said' if options.run else 'replayed on a clean heap'}, ms | obtained to that |")
+    print("| program | CPU before, ms | predicted saving, ms | obtained, ms (95 % interval) | of the CPU time | "
+          f"within | {'median said' if options.run else 'replayed on a clean heap'}, ms | obtained to that |")
     print("|---|--:|--:|--:|--:|---|--:|--:|")
     for name in options.programs or PROGRAMS:
         if name not in PROGRAMS:

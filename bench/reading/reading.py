@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What it takes to read a recording: CPU time, wall time and peak memory of `acre info`, `advise` and `report`.
 
-Real programs (bench/whole) are recorded, some of them also on an input four times as large. Each round runs every command
-over every trace, one after the other. The table has the medians for a million events; for the wall time also the smallest,
-since the median is that of a machine with whatever else runs on it. Peak memory is that of the largest process,
-and at least that of this script, from which it was started.
+Real programs (bench/whole) are recorded, some of them also on an input four times as large. Each round runs every
+command over every trace, one after the other. The table has the medians for a million events; for the wall time also
+the smallest, since the median is that of a machine with whatever else runs on it. Peak memory is that of the largest
+process, and at least that of this script, from which it was started.
 
 With --beside an older build takes part in the same rounds.
 
@@ -102,7 +102,8 @@ def main():
                 record(builds["new"], known[name], trace)
             shown = subprocess.run([builds["new"], "info", "--json", trace], check=True, capture_output=True)
             events = json.loads(shown.stdout)["events"]
-            rows += [{"trace": name, "events": events, "command": command, "build": build, "cpu": [], "wall": [], "peak": []}
+            rows += [{"trace": name, "events": events, "command": command, "build": build,
+                      "cpu": [], "wall": [], "peak": []}
                      for command in COMMANDS for build in builds]
         for _ in range(options.rounds):
             for row in rows:

@@ -34,7 +34,8 @@ update t set a = a || 'x' where b < 100;
 select count(distinct substr(c, 1, 4)) from t;
 """
 
-FILTER = "[.[] | select(.v > 0.5) | {id, name, n: (.tags | map(length) | add)}] | group_by(.n) | map({n: .[0].n, c: length})"
+FILTER = ("[.[] | select(.v > 0.5) | {id, name, n: (.tags | map(length) | add)}] | "
+          "group_by(.n) | map({n: .[0].n, c: length})")
 
 PYTHON = """
 import json
@@ -173,7 +174,8 @@ def build_counter(folder):
     """Builds a library that stands in front of the recorder and counts all calls of a process."""
     library = os.path.join(folder, "count_calls.so")
     source = os.path.join(HERE, "..", "..", "tests", "tools", "record", "subjects", "count_calls.cpp")
-    subprocess.run([COMPILER, "-O2", "-std=c++17", "-shared", "-fPIC", "-fno-builtin", source, "-o", library], check=True)
+    subprocess.run([COMPILER, "-O2", "-std=c++17", "-shared", "-fPIC", "-fno-builtin", source, "-o", library],
+                   check=True)
     return library
 
 

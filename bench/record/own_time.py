@@ -41,7 +41,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("programs", nargs="*", default=["storm", "sqlite3", "jq", "python3", "threads", "storm-1", "storm-2"])
+    parser.add_argument("programs", nargs="*",
+                        default=["storm", "sqlite3", "jq", "python3", "threads", "storm-1", "storm-2"])
     options = parser.parse_args()
     command = os.path.join(os.path.abspath(options.build), "bin", "acre")
     print("| program | plain, ms | recorded, ms | without the recording, as the trace says, ms | ratio to plain |")

@@ -143,6 +143,7 @@ def graph(chance):
 
 
 def all_programs(folder):
+    root = pathlib.Path(__file__).resolve().parents[2]
     inputs = make_inputs(folder)
     chance = random.Random(21)
     cpp = write(folder / "unit.cpp", CPP)
@@ -157,7 +158,8 @@ def all_programs(folder):
         Program("perl", ["perl", write(folder / "a.pl", PERL), inputs["text"]]),
         Program("gawk", ["gawk", "-f", write(folder / "a.awk", AWK), inputs["text"]]),
         Program("mawk", ["mawk", "-f", write(folder / "a.awk", AWK), inputs["text"]]),
-        Program("jq", ["jq", "-c", "group_by(.name) | map({n: .[0].name, c: length, t: map(.tags[]) | unique})", inputs["rows"]]),
+        Program("jq", ["jq", "-c", "group_by(.name) | map({n: .[0].name, c: length, t: map(.tags[]) | unique})",
+                       inputs["rows"]]),
         Program("xmllint", ["xmllint", "--xpath", "count(//row[x > 0.5]/tag)", inputs["xml"]]),
         Program("xsltproc", ["xsltproc", write(folder / "a.xsl", STYLE), inputs["xml"]]),
         Program("lua", ["lua5.4", write(folder / "a.lua", LUA), inputs["text"]]),
@@ -170,9 +172,10 @@ def all_programs(folder):
         Program("z3", ["z3", smt]),
         Program("git", ["git", "-C", str(pathlib.Path(__file__).resolve().parent), "log", "--stat", "-n", "150"]),
         Program("cmake", ["cmake", "--help-full"]),
-        Program("clang-format", ["clang-format-19", str(pathlib.Path(__file__).resolve().parents[2] / "include/acre/observe/checked.hpp")]),
+        Program("clang-format", ["clang-format-19", str(root / "include/acre/observe/checked.hpp")]),
         Program("sort", ["sort", "--parallel=2", inputs["text"]]),
-        Program("short", ["sh", "-c", "for each in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ls / ; done"]),
+        Program("short", ["sh", "-c",
+                          "for each in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ls / ; done"]),
     ]
     shapes = folder / "shapes"
     subprocess.run(["g++", "-O2", "-std=c++20", "-fno-builtin", pathlib.Path(__file__).resolve().parent / "shapes.cpp",
@@ -188,7 +191,8 @@ def smt_problem(chance):
     lines = [f"(declare-const v{i} Int)" for i in range(30)]
     for _ in range(60):
         a, b, c = (f"v{chance.randint(0, 29)}" for _ in range(3))
-        lines.append(f"(assert (or (< (+ {a} {b}) {chance.randint(-20, 60)}) (> (- {c} {a}) {chance.randint(-10, 30)})))")
+        sum_below, difference_above = chance.randint(-20, 60), chance.randint(-10, 30)
+        lines.append(f"(assert (or (< (+ {a} {b}) {sum_below}) (> (- {c} {a}) {difference_above})))")
     lines += ["(assert (distinct " + " ".join(f"v{i}" for i in range(20)) + "))", "(check-sat)"]
     return "\n".join(lines)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a short program pays for a preloaded library: `ls /etc` as it is, with a library without content, and with others.
+"""What a short program pays for a preloaded library: `ls /etc` as it is, with an empty library, and with others.
 
 Usage: bench/whole/short.py LIBRARY... [--rounds N]
 

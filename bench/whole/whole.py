@@ -102,7 +102,8 @@ def geometric_mean(values):
 
 def table(results, shapes):
     names = list(dict.fromkeys(name for each in results.values() for name in each.ratio))
-    lines = ["| program | s | rounds | " + " | ".join(names) + " | " + " | ".join(f"{name}, memory" for name in names) + " |",
+    columns = ["program", "s", "rounds", *names, *(f"{name}, memory" for name in names)]
+    lines = ["| " + " | ".join(columns) + " |",
              "|" + "---|" * (3 + 2 * len(names))]
     for program, each in results.items():
         cells = [program, f"{each.seconds:.3f}", str(each.rounds)]
@@ -120,7 +121,8 @@ def table(results, shapes):
 
 
 def introduction(budget, kept):
-    processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+                     "?")
     huge = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
     huge_pages = huge.read_text().split("[")[1].split("]")[0] if huge.exists() else "none"
     return f"""# Whole programs, {datetime.date.today()}

@@ -12,8 +12,8 @@ parsed by struct, or shared with numpy (numpy.frombuffer(block.view, ...)). Pyth
 A refused request raises Error, which is a MemoryError, or one of its subclasses. What a handle handed out is not used
 after the handle's reset or close, as in C. A handle that others have as upstream is closed after them.
 
-The library is libacre.so.0, or the file that the environment variable ACRE_LIBRARY names; the declarations are read from
-acre.h: beside this file, in the folder c of acre's sources, in /usr/local/include or /usr/include, or ACRE_HEADER.
+The library is libacre.so.0, or the file that the environment variable ACRE_LIBRARY names; the declarations are read
+from acre.h: beside this file, in the folder c of acre's sources, in /usr/local/include or /usr/include, or ACRE_HEADER.
 """
 import contextlib
 import os
