@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "recording.hpp"
+#include "trace/call_paths.hpp"
 
 namespace acre::tool {
 namespace {
@@ -98,6 +99,23 @@ TEST_F(stacks, are_those_of_backtrace) {
     }
     EXPECT_EQ(wrong, 0u);
     EXPECT_GT(compared, 300u);
+}
+
+/// A folded stack leaves out what lies between two calls of a function. That the function calls itself is known all the
+/// same: an advice may put no reset there.
+TEST_F(stacks, tell_a_recursive_function_that_is_folded_in_each) {
+    const loaded_trace trace = run({RECURSIVE});
+    const call_paths paths{trace.tables};
+    std::map<std::string, bool> is_recursive;
+    for (const event& each : trace.events) {
+        if (each.size != 4'321) continue;
+        for (std::uint32_t node = paths.node(each.stack); node != 0; node = paths.nodes()[node].parent) {
+            const std::string name = paths.functions()[paths.nodes()[node].function].name;
+            if (!name.starts_with('_')) is_recursive[name.substr(name.rfind(':') + 1)] |= paths.is_recursive(node);
+        }
+    }
+    EXPECT_EQ(is_recursive, (std::map<std::string, bool>{
+                                {"block", true}, {"expression", false}, {"main", false}, {"statement", true}}));
 }
 
 TEST_F(stacks, name_inlined_functions_with_their_lines) {

@@ -39,8 +39,18 @@ bool call_tree::write_node(std::uint32_t parent, tagged_address address, log_fil
 
 std::uint32_t call_tree::make_node(std::uint32_t parent, tagged_address address, log_file& log) {
     if (!make_room_for_node() || !write_node(parent, address, log)) return parent;
-    nodes_[count_++] = {address, parent};
+    nodes_[count_++] = {address, parent, false};
     return count_;
+}
+
+void call_tree::note_recursion(std::uint32_t from, std::uint32_t back_to, tagged_address address, log_file& log) {
+    bool is_news = false;
+    for (std::uint32_t node = from;; node = nodes_[node - 1].parent) {
+        is_news = is_news || !nodes_[node - 1].is_recursive;
+        nodes_[node - 1].is_recursive = true;
+        if (node == back_to) break;
+    }
+    if (is_news) make_node(from, address, log);
 }
 
 std::uint32_t call_tree::add(std::uint32_t parent, tagged_address address, log_file& log) {
@@ -49,7 +59,11 @@ std::uint32_t call_tree::add(std::uint32_t parent, tagged_address address, log_f
     // Another thread may have added it meanwhile.
     if (const auto found = find(parent, address); found.entry != nullptr) return found.entry->node;
     std::uint32_t node = find_on_path(parent, address);
-    if (node == 0) node = make_node(parent, address, log);
+    if (node == 0) {
+        node = make_node(parent, address, log);
+    } else {
+        note_recursion(parent, node, address, log);
+    }
     entries_.add(address, {parent, node});
     return node;
 }

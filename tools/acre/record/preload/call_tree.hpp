@@ -2,7 +2,8 @@
 // tree is read without a lock; new nodes are written to the log.
 //
 // Recursion is folded: a return address that is already on the path leads back to its node. So a stack has each address
-// once, and its depth does not depend on the data.
+// once, and its depth does not depend on the data. The call that was folded gets a node, too, where it is the first to
+// tell that one of the calls between is recursive: no stack has it, but a reader sees by it which functions are.
 #pragma once
 
 #include "log_file.hpp"
@@ -35,6 +36,7 @@ private:
     struct tree_node {
         tagged_address address;
         std::uint32_t parent;
+        bool is_recursive;  // and a node tells the reader so
     };
 
     published_table<entry>::hit find(std::uint32_t parent, tagged_address address) const {
@@ -45,6 +47,7 @@ private:
 
     [[gnu::noinline]] std::uint32_t add(std::uint32_t parent, tagged_address address, log_file& log);
     std::uint32_t find_on_path(std::uint32_t node, tagged_address address) const;
+    void note_recursion(std::uint32_t from, std::uint32_t back_to, tagged_address address, log_file& log);
     std::uint32_t make_node(std::uint32_t parent, tagged_address address, log_file& log);
     bool write_node(std::uint32_t parent, tagged_address address, log_file& log);
     bool make_room_for_node();
