@@ -185,7 +185,7 @@ TEST_F(command, export_refuses_options_that_do_not_fit) {
     write_trace();
     expect_failure("export a.acre", 2, "--output is required");
     expect_failure("export a.acre -o x.txt", 2,
-                   "the ending of 'x.txt' does not tell the format: name it with --format");
+                   "the file name extension of 'x.txt' does not tell the format: name it with --format");
     expect_failure("export a.acre -o x.csv --format nonsense", 2, "nonsense");
     expect_failure("export a.acre -o x.csv --table nonsense", 2, "nonsense");
     expect_failure("export a.acre -o x.collapsed --table sites", 2, "--table needs --format parquet or csv");
@@ -855,9 +855,10 @@ TEST_F(command, diff_refuses_what_it_cannot_compare) {
     by_callers.allocate(by_callers.stack({"main"}), 8);
     by_callers.header.stacks = stack_method::caller;
     by_callers.write(directory_ / "callers.acre");
-    expect_failure("diff a.acre callers.acre", 1,
-                   "'a.acre' was recorded with --stacks=trie and 'callers.acre' with --stacks=caller: record both with "
-                   "the same");
+    expect_failure(
+        "diff a.acre callers.acre", 1,
+        "'a.acre' was recorded with --stacks=unwind and 'callers.acre' with --stacks=caller: record both with "
+        "the same");
     EXPECT_EQ(acre("diff callers.acre callers.acre").status, 0);
     expect_failure("diff a.acre missing.acre", 1, "missing.acre");
     expect_failure("diff a.acre", 2, "AFTER is required");

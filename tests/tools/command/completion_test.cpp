@@ -94,8 +94,8 @@ TEST_F(completion, offers_subcommands_and_options_with_descriptions) {
 }
 
 TEST_F(completion, offers_the_values_of_options) {
-    EXPECT_EQ(answer("record --stacks ''"), "words\ntrie\t\nfp\t\ncaller\t\n");
-    EXPECT_EQ(answer("record --stacks=f"), "words\n--stacks=trie\t\n--stacks=fp\t\n--stacks=caller\t\n");
+    EXPECT_EQ(answer("record --stacks ''"), "words\nunwind\t\nfp\t\ncaller\t\n");
+    EXPECT_EQ(answer("record --stacks=f"), "words\n--stacks=unwind\t\n--stacks=fp\t\n--stacks=caller\t\n");
     EXPECT_TRUE(words_of(answer("diff --by ''")).contains("leaked"));
     EXPECT_TRUE(words_of(answer("export --format ''")).contains("pprof"));
     EXPECT_TRUE(words_of(answer("replay --threads ''")).contains("recorded"));
@@ -148,9 +148,9 @@ TEST_F(completion, in_bash) {
     if (!has("bash")) GTEST_SKIP() << "there is no bash";
     EXPECT_EQ(in_bash("re"), (words{"record", "replay", "report"}));
     EXPECT_EQ(in_bash("record --st"), words{"--stacks"});
-    EXPECT_EQ(in_bash("record --stacks \"\""), (words{"trie", "fp", "caller"}));
-    EXPECT_EQ(in_bash("record --stacks = t"), words{"trie"}) << "as bash splits --stacks=t";
-    EXPECT_EQ(in_bash("record --stacks ="), (words{"trie", "fp", "caller"}));
+    EXPECT_EQ(in_bash("record --stacks \"\""), (words{"unwind", "fp", "caller"}));
+    EXPECT_EQ(in_bash("record --stacks = u"), words{"unwind"}) << "as bash splits --stacks=u";
+    EXPECT_EQ(in_bash("record --stacks ="), (words{"unwind", "fp", "caller"}));
     EXPECT_EQ(in_bash("replay --with arena,multi_p"), words{"arena,multi_pool"});
     EXPECT_EQ(in_bash("info \"\""), (words{"app.acre", "traces", "with space.acre"}));
     EXPECT_EQ(in_bash("info o"), words{"other.txt"}) << "where there is no trace";
@@ -165,8 +165,8 @@ TEST_F(completion, in_fish) {
     if (!has("fish")) GTEST_SKIP() << "there is no fish";
     EXPECT_EQ(in_fish("acre re"), (words{"record", "replay", "report"}));
     EXPECT_TRUE(in_fish("acre record --s").contains("--stacks"));
-    EXPECT_EQ(in_fish("acre record --stacks "), (words{"trie", "fp", "caller"}));
-    EXPECT_EQ(in_fish("acre record --stacks=t"), words{"--stacks=trie"});
+    EXPECT_EQ(in_fish("acre record --stacks "), (words{"unwind", "fp", "caller"}));
+    EXPECT_EQ(in_fish("acre record --stacks=u"), words{"--stacks=unwind"});
     EXPECT_EQ(in_fish("acre replay --with arena,multi_p"), words{"arena,multi_pool"});
     EXPECT_TRUE(in_fish("acre info a").contains("app.acre"));
     EXPECT_TRUE(in_fish("acre info o").contains("other.txt"));
@@ -178,12 +178,12 @@ TEST_F(completion, in_fish) {
 TEST_F(completion, in_zsh) {
     if (!has("zsh")) GTEST_SKIP() << "there is no zsh";
     const std::string shown =
-        in_zsh({"acre adv", "acre re", "acre record --stacks=t", "acre replay --with arena,multi_p", "acre info a",
+        in_zsh({"acre adv", "acre re", "acre record --stacks=u", "acre replay --with arena,multi_p", "acre info a",
                 "acre info o", "acre report --fit=ot", "acre record -- cat ot"});
     for (const char* part :
-         {"<acre advise >", "record", "replay", "report", "Runs a program", "<acre re>", "<acre record --stacks=trie >",
-          "<acre replay --with arena,multi_pool>", "<acre info app.acre >", "<acre info other.txt >",
-          "<acre report --fit=other.txt >", "<acre record -- cat other.txt >"}) {
+         {"<acre advise >", "record", "replay", "report", "Runs a program", "<acre re>",
+          "<acre record --stacks=unwind >", "<acre replay --with arena,multi_pool>", "<acre info app.acre >",
+          "<acre info other.txt >", "<acre report --fit=other.txt >", "<acre record -- cat other.txt >"}) {
         EXPECT_NE(shown.find(part), std::string::npos) << part << " in " << shown;
     }
 }

@@ -95,8 +95,17 @@ TEST_F(manual, is_what_the_command_prints) {
 }
 
 TEST_F(manual, documents_temporary_files_and_the_folder_option) {
-    EXPECT_NE(acre("man").output.find("advise, replay, report and fit keep"), std::string::npos);
+    EXPECT_NE(acre("man").output.find("the events of long traces (advise, plan,"), std::string::npos);
     EXPECT_NE(without_escapes(acre("man man").output).find("\\fB--folder\\fR \\fIFOLDER\\fR"), std::string::npos);
+}
+
+TEST_F(manual, shows_the_two_forms_of_try) {
+    EXPECT_NE(
+        acre("try --help").output.find("acre try [OPTIONS] FILE\n       acre try [OPTIONS] -- PROGRAM [ARGUMENT...]"),
+        std::string::npos);
+    EXPECT_NE(without_escapes(acre("man try").output)
+                  .find(".B acre try\n[\\fIOPTIONS\\fR] \\fIFILE\\fR\n.br\n.B acre try\n[\\fIOPTIONS\\fR] -- PROGRAM"),
+              std::string::npos);
 }
 
 TEST_F(manual, help_names_all_types_to_fit) {

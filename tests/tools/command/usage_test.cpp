@@ -106,6 +106,8 @@ TEST_F(usage, numbers_out_of_range_are_refused_with_the_range) {
         {"replay a.acre --with arena --rounds 100001", "--rounds: '100001' is not a number from 1 to 100000"},
         {"fit a.acre --open 9", "--open: '9' is not a number from 0 to 8"},
         {"fit a.acre --thread -1", "--thread: '-1' is not a number from 0 to 4294967295"},
+        {"advise a.acre --run soon", "--run: 'soon' is not a time: write digits, and s, m or h, as in 90s or 5m"},
+        {"report a.acre --run 0", "--run: '0' is not a time"},
         {"record --sample 0 -- ls", "--sample: '0' is not a number from 1 to 1000000"}};
     for (const auto& [line, sentence] : lines) expect_failure(line, 2, sentence);
 }
@@ -114,7 +116,7 @@ TEST_F(usage, unknown_words_are_refused_with_the_known_ones) {
     const std::pair<const char*, const char*> lines[] = {
         {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is not one of: both, clean, fragmented"},
         {"replay a.acre --with arena --threads 7", "--threads: '7' is not one of: one, recorded"},
-        {"record --stacks most -- ls", "--stacks: 'most' is not one of: trie, fp, caller"},
+        {"record --stacks most -- ls", "--stacks: 'most' is not one of: unwind, fp, caller"},
         {"diff a.acre a.acre --by speed", "--by: 'speed' is not one of: allocations, bytes, peak, leaked"},
         {"export a.acre -o x --format xml", "--format: 'xml' is not one of: collapsed, csv, dhat, parquet, pprof"},
         {"info a.acre --bogus", "info has no option '--bogus'; see 'acre info --help'"},

@@ -210,7 +210,7 @@ std::vector<std::string> first_steps_sentences(const first_steps& of) {
     if (of.not_excluded) return {not_excluded_text(*of.not_excluded)};
     if (of.steps.empty() && of.has_few_rounds) {
         return {"Nothing saved " + fmt::format("{:.0f} %", threshold::worth_the_change * 100) +
-                " of the CPU time in these runs, but so few rounds do not exclude chance: give --run more seconds."};
+                " of the CPU time in these runs, but so few rounds do not exclude chance: give --run more time."};
     }
     if (of.leaves()) {
         return {"Leave the program as it is: no other malloc that is installed here, and no change below, saves " +

@@ -18,6 +18,7 @@
 #include "advise/pinned_pages.hpp"
 #include "advise/plan.hpp"
 #include "command.hpp"
+#include "text/text.hpp"
 #include "trace/error.hpp"
 #include "try/advised_runs.hpp"
 
@@ -31,10 +32,10 @@ struct advise_options {
     std::optional<double> cpu_before;  // seconds
     std::optional<double> cpu_after;
     std::size_t top = 10;
-    std::optional<double> run_seconds;
+    std::string run_time;  // empty: do not run it
     std::string input;
     bool json = false;
-    bool plan_only = false;
+    bool no_measure = false;
 };
 
 history read_history(trace_reader& reader, const call_paths& paths, const command_context& context) {
@@ -124,12 +125,12 @@ int run_advise(const advise_options& options, const command_context& context) {
     }
     if (header.stacks == stack_method::caller) {
         remark(context,
-               "the trace has one frame of each stack, so scopes are not known: record with --stacks=trie for advice "
+               "the trace has one frame of each stack, so scopes are not known: record with --stacks=unwind for advice "
                "about them");
     }
     // Plays of the whole run take long, and nothing in them is timed, so they run beside all else.
     std::future<std::optional<pinned_memory>> pinned;
-    if (!options.plan_only && !header.is_sampled()) {
+    if (!options.no_measure && !header.is_sampled()) {
         pinned = std::async(std::launch::async | std::launch::deferred,
                             [&] { return study_pinned_pages(run, paths, header.allocator); });
     }
@@ -141,14 +142,14 @@ int run_advise(const advise_options& options, const command_context& context) {
         list.advices.resize(options.top);
     }
     list.unnamed = unnamed_modules(list, paths, reader.tables());
-    if (options.run_seconds) {
+    if (!options.run_time.empty()) {
         progress_bar bar{"running the program", !context.quiet};
         run_for_advice(list, reader, paths,
-                       {*options.run_seconds, options.input, [&](double done) { bar.show(done); }});
+                       {parse_seconds(options.run_time).value(), options.input, [&](double done) { bar.show(done); }});
         clear_progress();
     }
     const bool is_interrupted = list.runs && list.runs->were_interrupted;
-    if (!options.plan_only && !list.is_sample() && !is_interrupted) measure(list, run, paths, context);
+    if (!options.no_measure && !list.is_sample() && !is_interrupted) measure(list, run, paths, context);
     if (pinned.valid()) list.pinned = pinned.get();
     if (list.baseline.empty()) remark_allocator(context, header);
     if (options.json) {
@@ -192,15 +193,18 @@ void add_advise_command(command_line& line, const command_context& context) {
     cpu_after.needs(cpu_before);
     const option run =
         command
-            .decimal(
-                "--run", options->run_seconds, "SECONDS", 1, 1e6,
-                "Run the recorded command again in this time: as it is, with each installed malloc, "
-                "with a plan, and with each advice alone; each once in any case. The figures are then those of runs")
+            .text("--run", options->run_time, "TIME",
+                  "Run the recorded command again for TIME, in s, m or h, as in 5m: as it is, with each installed "
+                  "malloc, with a plan, and with each advice alone; each at least once, however long that takes. The "
+                  "figures are then those of runs")
+            .check(refusal_of_time)
             .excludes(check);
     command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
-    command.flag("--no-measure", options->plan_only, "Only plan, from the lifetimes of the objects; measure no savings")
+    command
+        .flag("--no-measure", options->no_measure,
+              "Advise by the lifetimes of the objects alone; replay nothing and give no savings")
         .excludes(check);
     command.footer(
         "Examples:\n"

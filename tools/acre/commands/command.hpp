@@ -27,7 +27,7 @@ inline constexpr int status_incomplete = 3;  // the trace was cut off; the comma
 inline constexpr std::int64_t max_shown = 1'000'000;
 
 /// The methods that --stacks names, in the order of stack_method.
-inline const std::vector<std::string> stack_methods{"trie", "fp", "caller"};
+inline const std::vector<std::string> stack_methods{"unwind", "fp", "caller"};
 
 /// What a subcommand's code gets besides its own options.
 struct command_context {

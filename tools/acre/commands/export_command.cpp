@@ -34,7 +34,7 @@ const std::map<std::string, stack_weight> weights{{"bytes", stack_weight::bytes}
                                                   {"peak", stack_weight::peak},
                                                   {"lifetime", stack_weight::lifetime}};
 
-/// The formats by the ending of the output's name.
+/// The formats by the file name extension of the output.
 constexpr std::array<std::pair<std::string_view, export_format>, 10> name_ends{
     {{".parquet", export_format::parquet},
      {"/", export_format::parquet},
@@ -52,7 +52,8 @@ export_format format_of(const export_choices& choices) {
     for (const auto& [end, format] : name_ends) {
         if (choices.output.ends_with(end)) return format;
     }
-    throw usage_error{"the ending of '" + choices.output + "' does not tell the format: name it with --format"};
+    throw usage_error{"the file name extension of '" + choices.output +
+                      "' does not tell the format: name it with --format"};
 }
 
 /// Throws usage_error for choices that do not go together.
@@ -118,11 +119,10 @@ void add_export_command(command_line& line, const command_context& context) {
     command.trace("FILE", choices->file, "The trace").required();
     command.file("-o,--output", choices->output, "The file to write, a folder for parquet, - for standard output")
         .required();
-    command.one_of("--format", choices->format, names_of(formats),
-                   "Without it the ending of the output's name decides");
+    command.one_of("--format", choices->format, names_of(formats), "Default: by the file name extension of the output");
     command.one_of("--table", choices->table, names_of(tables), "For parquet and csv: one table, as one file");
     command.one_of("--weight", choices->weight, names_of(weights),
-                   "For collapsed: what to count, without it bytes; lifetime is in microseconds");
+                   "For collapsed: what to count (lifetime: in microseconds); default: bytes");
     command.text("--host", choices->host, "NAME", "The recording machine's name in the table of sites");
     command.footer(
         "Examples:\n"
@@ -131,7 +131,7 @@ void add_export_command(command_line& line, const command_context& context) {
         "  acre export -o run.pb.gz run.acre                 then: go tool pprof -http=: run.pb.gz\n"
         "  acre export -o - --format collapsed --weight peak run.acre | flamegraph.pl > run.svg\n"
         "  acre export -o run.dhat.json run.acre             for valgrind's dh_view.html\n\n"
-        "Endings of names: / (parquet), .parquet, .pb.gz, .pprof, .collapsed, .folded, .json, .dhat, .csv.\n"
+        "File name extensions: / (parquet), .parquet, .pb.gz, .pprof, .collapsed, .folded, .json, .dhat, .csv.\n"
         "Exit status 3: the trace was cut off; its complete part is exported, and a message says what is missing.");
     command.runs([&, choices] { return run_export(*choices, context); });
 }

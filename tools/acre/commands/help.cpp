@@ -34,9 +34,9 @@ std::string conditions_text(const CLI::Option& option) {
     std::vector<std::string> conditions;
     if (option.get_required() && !option.get_positional()) conditions.emplace_back("required");
     if (may_be_repeated(option)) conditions.emplace_back("may be repeated");
-    if (!option.get_default_str().empty()) conditions.push_back("without it " + option.get_default_str());
-    if (!option.get_needs().empty()) conditions.push_back("needs " + names_of(option.get_needs()));
-    if (!option.get_excludes().empty()) conditions.push_back("not with " + names_of(option.get_excludes()));
+    if (!option.get_default_str().empty()) conditions.push_back("default: " + option.get_default_str());
+    if (!option.get_needs().empty()) conditions.push_back("requires " + names_of(option.get_needs()));
+    if (!option.get_excludes().empty()) conditions.push_back("excludes " + names_of(option.get_excludes()));
     return fmt::format("{}", fmt::join(conditions, "; "));
 }
 
@@ -51,9 +51,11 @@ std::string option_text(const CLI::Option& option) {
     return option.get_description() + (conditions.empty() ? "" : " (" + conditions + ")");
 }
 
-/// What follows "acre record [OPTIONS]"; empty for subcommands that run no program.
-std::string program_usage(const CLI::App& command) {
-    return runs_a_program(command.get_name()) ? " -- PROGRAM [ARGUMENT...]" : "";
+constexpr std::string_view program_usage = " -- PROGRAM [ARGUMENT...]";
+
+/// Whether the command takes either its arguments or a program, as `acre try` does.
+bool has_two_forms(const CLI::App& command) {
+    return runs_a_program(command.get_name()) && !arguments_of(command).empty();
 }
 
 /// Escapes what groff would interpret.
@@ -166,14 +168,18 @@ std::string option_items(const CLI::App& of, const option_rules& rules) {
 }
 
 std::string synopsis(const CLI::App& of) {
-    std::string text = ".B " + escaped("acre" + (of.get_parent() != nullptr ? " " + of.get_name() : "")) + "\n";
-    text += "[" + italic("OPTIONS") + "]";
+    const std::string begin = ".B " + escaped("acre" + (of.get_parent() != nullptr ? " " + of.get_name() : "")) +
+                              "\n[" + italic("OPTIONS") + "]";
+    const bool two_forms = has_two_forms(of);
+    std::string text = begin;
     for (const CLI::Option* each : arguments_of(of)) {
         const std::string name = italic(each->get_name(true));
-        text += " " + (each->get_required() ? name : "[" + name + "]");
+        text += " " + (each->get_required() || two_forms ? name : "[" + name + "]");
     }
     if (of.get_parent() == nullptr) text += " " + italic("SUBCOMMAND");
-    return text + escaped(program_usage(of)) + "\n";
+    if (two_forms) text += "\n.br\n" + begin;
+    if (runs_a_program(of.get_name())) text += escaped(program_usage);
+    return text + "\n";
 }
 
 constexpr std::array<std::pair<const char*, const char*>, 4> exit_statuses{
@@ -182,10 +188,16 @@ constexpr std::array<std::pair<const char*, const char*>, 4> exit_statuses{
      {"2", "Wrong command line."},
      {"3", "The trace was cut off; the command used its complete part."}}};
 
-constexpr std::array<std::pair<const char*, const char*>, 3> variables{
+constexpr std::array<std::pair<const char*, const char*>, 4> variables{
     {{"NO_COLOR", "If set and not empty, output has no colours, even on a terminal."},
      {"TERM", "The value dumb turns colours and the progress bar off."},
-     {"TMPDIR", "Where advise, replay, report and fit keep the events of long traces; the default is /var/tmp."}}};
+     {"TMPDIR",
+      "The folder of temporary files: the events of long traces (advise, plan, replay, report and fit), parts of the "
+      "trace that is being made (record and finish), and the output of each run (try, advise --run, report --run and "
+      "plan --measure). The default is /var/tmp."},
+     {"DEBUGINFOD_URLS",
+      "Servers of debug information, as elfutils uses them: record and finish ask them for the names of functions and "
+      "source files. If it is not set or empty, none is asked."}}};
 
 std::string items(const auto& pairs) {
     std::string text;
@@ -306,9 +318,18 @@ std::string help_format::make_option_desc(const CLI::Option* option) const {
 }
 
 std::string help_format::make_usage(const CLI::App* command, std::string name) const {
-    std::string usage = Formatter::make_usage(command, std::move(name));
-    usage.insert(usage.find_last_not_of('\n') + 1, program_usage(*command));
-    return usage;
+    std::string usage = Formatter::make_usage(command, name);
+    if (!runs_a_program(command->get_name())) return usage;
+    std::string program{program_usage};
+    if (has_two_forms(*command)) {
+        for (const CLI::Option* each : arguments_of(*command)) {
+            const std::string argument = each->get_name(true);
+            const std::string optional = "[" + argument + "]";
+            usage.replace(usage.find(optional), optional.size(), argument);
+        }
+        program = "\n       " + name + " [OPTIONS]" + program;
+    }
+    return usage.insert(usage.find_last_not_of('\n') + 1, program);
 }
 
 void add_man_command(command_line& line, const command_context&) {
@@ -316,7 +337,7 @@ void add_man_command(command_line& line, const command_context&) {
     subcommand command{line, "man", "Prints the man page of acre or of a subcommand"};
     std::vector<std::string> pages;
     for (const CLI::App* each : shown_subcommands(line.app)) pages.push_back(each->get_name());
-    const option page = command.one_of("SUBCOMMAND", options->page, pages, "The subcommand; without it acre itself");
+    const option page = command.one_of("SUBCOMMAND", options->page, pages, "The subcommand; default: acre itself");
     command.folder("--folder", options->folder, "Write all pages into this folder").excludes(page);
     command.footer("Example:\n  acre man record | man -l -");
     command.runs([&line, options] { return run_man(*options, line.app, line.rules); });

@@ -34,7 +34,7 @@ void add_info_command(command_line& line, const command_context& context) {
     subcommand command{line, "info", "Shows what is in a trace: counts, sizes, lifetimes, scopes, the top sites"};
     command.trace("FILE", options->file, "The trace").required();
     command.whole_number("--top", options->top, 1, max_shown, "How many sites and scopes to show").shows_default();
-    command.flag("--json", options->json, "Print an object for machines");
+    command.flag("--json", options->json, "Print an object for machines; docs/command.md names its keys");
     command.footer(
         "Examples:\n"
         "  acre info sqlite3.acre\n"

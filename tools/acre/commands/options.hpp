@@ -37,7 +37,7 @@ struct described_word {
 /// The values of an option; help, man pages and completion show them from here.
 struct value_rule {
     rule_kind kind = rule_kind::text;
-    std::string name;  // of the value in help: N, FILE, trie|fp|caller
+    std::string name;  // of the value in help: N, FILE, unwind|fp|caller
     std::vector<described_word> words{};
 };
 
@@ -83,6 +83,9 @@ public:
     option shows_default() const;
     option needs(option other) const;
     option excludes(option other) const;
+
+    /// Takes an old word for one of today's, without showing it.
+    option also_accepts(const std::string& old, const std::string& today) const;
 
     /// Refuses a value with the sentence that `refuse` returns; an empty one accepts it.
     option check(const std::function<std::string(const std::string&)>& refuse) const;

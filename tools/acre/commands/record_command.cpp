@@ -110,11 +110,12 @@ void add_record_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<record_options>();
     auto texts = std::make_shared<record_texts>();
     subcommand command{line, "record", "Runs a program (after --) and records what it allocates; no rebuild needed"};
-    const option output = command.trace("-o,--output", options->output, "The trace to write; without it PROGRAM.acre");
+    const option output = command.trace("-o,--output", options->output, "The trace to write; default: PROGRAM.acre");
     command.flag("--children", options->children, "Also record the processes that it starts, one trace each");
     command
         .one_of("--stacks", texts->method, stack_methods,
-                "How to find stacks: trie (by unwind tables, complete), fp (by frame pointers), caller (one frame)")
+                "How to find stacks: unwind (by unwind tables, complete), fp (by frame pointers), caller (one frame)")
+        .also_accepts("trie", "unwind")  // its name until now
         .shows_default();
     command.flag("--no-free-stacks", texts->no_free_stacks,
                  "Record no call stacks at frees: faster, but no advice about arenas");
@@ -127,7 +128,8 @@ void add_record_command(command_line& line, const command_context& context) {
                          "Record one allocation in N on average, and its free: for long runs");
     command
         .text("--limit", texts->limit, "SIZE",
-              "Stop recording when the logs reach this size, in K, M, G or T; default: 10G, or half of the free disk")
+              "Stop recording when the logs reach SIZE (256K or more; K, M, G or T), or none; default: 10G, or half of "
+              "the free disk if that is less")
         .check(check_limit);
     command.footer(
         "Examples:\n"
@@ -135,7 +137,8 @@ void add_record_command(command_line& line, const command_context& context) {
         "  acre record --limit 2G -o server.acre -- ./server --port 8080\n"
         "  acre record --paused --toggle-signal USR2 -o server.acre -- ./server\n"
         "  acre record --sample 100 -o server.acre -- ./server\n\n"
-        "Exit status: the program's own, 128 + N if signal N ended it, or 1 when it could not be recorded.");
+        "Exit status: the program's own, 128 + N if signal N ended it, or 1 when it could not be recorded; 2 for a\n"
+        "wrong command line.");
     command.runs([&, options, texts, output] {
         options->stacks_at_free = !texts->no_free_stacks;
         options->stacks = method_of(texts->method);

@@ -233,9 +233,9 @@ void add_replay_command(command_line& line, const command_context& context) {
     command.list_of("--with", options->with, contender_words(),
                     "Names of resources and groups, separated by commas; parameters follow a colon");
     command.whole_number("--rounds", options->rounds, 1, max_rounds,
-                         "Rounds to play; without it as many as the figures need");
+                         "Rounds to play; default: as many as the figures need");
     command.whole_number("--events", options->events, 1, max_events,
-                         "Events to play, from the start; without it 4,000,000, or fewer over many resources");
+                         "Events to play, from the start; default: 4,000,000, or fewer over many resources");
     command
         .text("--memory", options->memory, "SIZE",
               "Memory that a resource may take, in K, M, G or T; default: 768M, or twice what is live at a time")
@@ -248,7 +248,7 @@ void add_replay_command(command_line& line, const command_context& context) {
                  "Also play resources that free everything at once without the single frees");
     command.flag("--check", options->check, "First check that each resource keeps the contents of its blocks");
     command.flag("--list", options->list, "Only list what can be named, and with FILE what can play it");
-    command.flag("--json", options->json, "Print an object for machines");
+    command.flag("--json", options->json, "Print an object for machines; docs/replay.md names its keys");
     command.footer(
         "'acre replay --list' lists the resources and their parameters. Groups:\n" + groups_text() +
         "\nExamples:\n"

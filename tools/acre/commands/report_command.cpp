@@ -22,6 +22,7 @@
 #include "report/fits.hpp"
 #include "report/page.hpp"
 #include "report/run_picture.hpp"
+#include "text/text.hpp"
 #include "trace/error.hpp"
 #include "trace/event_relay.hpp"
 #include "trace/replacing_file.hpp"
@@ -46,7 +47,7 @@ struct report_options {
     std::string output;
     std::size_t top = 10;
     std::vector<std::string> fits;  // files
-    std::optional<double> run_seconds;
+    std::string run_time;           // empty: do not run it
     std::string input;
     bool no_measure = false;
     bool no_fit = false;
@@ -86,7 +87,7 @@ public:
             pinned = std::async(beside, [&] { return study_pinned_pages(run, paths_, reader_.header().allocator); });
         }
         advice_list list = plan(run);
-        if (options_.run_seconds) run_again(list);
+        if (!options_.run_time.empty()) run_again(list);
         for (const unnamed_module& each : list.unnamed) parts_.info["notes"].push_back(unnamed_text(each));
         const bool draws_beside = run.slots() <= max_live_for_two;
         const run_picture picture =
@@ -177,8 +178,9 @@ private:
 
     void run_again(advice_list& list) {
         progress_bar bar{"running the program", !context_.quiet};
-        run_for_advice(list, reader_, paths_,
-                       {*options_.run_seconds, options_.input, [&](double done) { bar.show(done); }});
+        run_for_advice(
+            list, reader_, paths_,
+            {parse_seconds(options_.run_time).value(), options_.input, [&](double done) { bar.show(done); }});
         is_interrupted_ = list.runs->were_interrupted;
         clear_progress();
     }
@@ -240,13 +242,14 @@ void add_report_command(command_line& line, const command_context& context) {
     subcommand command{line, "report", "Writes a trace as one HTML page: plots, flame graph, advice"};
     command.trace("FILE", options->file, "The trace").required();
     const option output =
-        command.file("-o,--output", options->output, "The page to write, - for standard output; without it TRACE.html");
+        command.file("-o,--output", options->output, "The page to write, - for standard output; default: TRACE.html");
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.files("--fit", options->fits, "Also show this output of 'acre fit --json'").one_value_each();
-    const option run = command.decimal("--run", options->run_seconds, "SECONDS", 1, 1e6,
-                                       "Run the recorded command again in this time, as 'acre advise --run' does, each "
-                                       "way once in any case: the savings are "
-                                       "then those of runs");
+    const option run = command
+                           .text("--run", options->run_time, "TIME",
+                                 "Run the recorded command again for TIME, in s, m or h, as 'acre advise --run' does, "
+                                 "each way at least once, however long that takes: the savings are then those of runs")
+                           .check(refusal_of_time);
     command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
     command.flag("--no-measure", options->no_measure, "Replay nothing: fast and reproducible, but without savings");
     command.flag("--no-fit", options->no_fit, "Do not find the sizes of the advised arenas and pools");

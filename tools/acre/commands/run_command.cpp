@@ -65,7 +65,7 @@ void add_run_command(command_line& line, const command_context& context) {
         "Examples:\n"
         "  acre run -- ./app input.txt\n"
         "  acre run --plan app.plan -- ./app input.txt\n\n"
-        "Exit status: the program's own, or 1 when it could not be started.");
+        "Exit status: the program's own, or 1 when it could not be started; 2 for a wrong command line.");
     command.runs([&, options] { return run(*options, context); });
 }
 

@@ -42,7 +42,8 @@ std::vector<std::string> command_of(const try_options& options, const command_co
     if (options.trace.empty()) throw usage_error{"a program to try, after --, or a trace is required"};
     std::vector<std::string> command = trace_reader{options.trace}.header().command;
     if (command.empty())
-        throw tool_error{"'" + options.trace + "' does not say which program was recorded: name it after --"};
+        throw tool_error{"'" + options.trace +
+                         "' does not say which program was recorded: give the program itself, acre try -- PROGRAM"};
     return command;
 }
 
@@ -67,7 +68,8 @@ std::optional<chosen_plan> plan_of(const try_options& options, const command_con
     try {
         const reading_progress bar{"planning", reader, context};
         site_plan plan = make_plan(reader, paths, plan_choice::advice).plan;
-        if (groups_of(plan).empty()) throw tool_error{"the advice for '" + options.trace + "' is to plan no site"};
+        if (groups_of(plan).empty())
+            throw tool_error{"the advice for '" + options.trace + "' has no site that a plan can serve"};
         return chosen_plan{std::move(plan), std::filesystem::path{options.trace}.replace_extension(".plan").string(),
                            report_missing(reader)};
     } catch (const tool_error&) {
@@ -156,7 +158,7 @@ void add_try_command(command_line& line, const command_context& context) {
     for (const auto& [name, meaning] : way_names()) words.push_back({name, meaning});
     command
         .list_of("--with", options->with, words,
-                 "The mallocs to try, or paths of libraries to preload; without it all that are installed")
+                 "The mallocs to try, or paths of libraries to preload; default: all that are installed")
         .separated_by_commas();
     command.file("--plan", options->plan, "A plan by 'acre plan', to be tried as well: as 'acre run --plan' runs it");
     command.flag("--sites", options->sites,
@@ -164,19 +166,19 @@ void add_try_command(command_line& line, const command_context& context) {
     command.file("--report", options->report, "Also write the figures and a picture of them as an HTML page");
     command
         .text("--budget", options->budget, "TIME",
-              "How long it may take, in s, m or h, as in 5m; the first round takes place in any case")
+              "How long it may take, in s, m or h, as in 5m; each way runs at least once, however long that takes")
         .check(refusal_of_time)
         .shows_default();
     command.decimal(
         "--width", options->width, "PERCENT", 0.01, 100,
         "How wide each 95 % interval of CPU time may be when the rounds end, in percent of the CPU time of the "
-        "program as it is; without it 2");
-    command.file("--stdin", options->input, "The file that each run reads from standard input; without it nothing");
+        "program as it is; default: 2");
+    command.file("--stdin", options->input, "The file that each run reads from standard input; default: /dev/null");
     const option check = command.text("--check", options->check, "COMMAND",
                                       "A shell command that reads the output of each run and accepts it by status 0");
     command.flag("--unchecked", options->unchecked, "Compare neither the outputs nor the exit statuses")
         .excludes(check);
-    command.flag("--json", options->json, "Print an object for machines");
+    command.flag("--json", options->json, "Print an object for machines; docs/try.md names its keys");
     command.footer(
         "The program runs once in each way to compare the results: the same output and the same exit status are\n"
         "required. Then it runs in rounds until each 95 % interval of CPU time is as narrow as --width says, or the\n"

@@ -2,7 +2,7 @@
 
 _acre() {
     local words=() fragment=${COMP_WORDS[COMP_CWORD]} index answer
-    # bash takes "--stacks=trie" for three words, and replaces only the last of them.
+    # bash takes "--stacks=unwind" for three words, and replaces only the last of them.
     for ((index = 1; index <= COMP_CWORD; index++)); do
         if ((${#words[@]})) && [[ ${COMP_WORDS[index]} == [=:]* || ${words[-1]} == *[=:] ]]; then
             words[-1]+=${COMP_WORDS[index]}

@@ -74,12 +74,13 @@ std::string site_lines(const call_paths& paths, const trace_summary& summary, co
     return text + "\n";
 }
 
+/// As `acre record --stacks` has it.
 const char* name_of(stack_method method) {
     switch (method) {
         case stack_method::unwind_tables:
-            return "unwind_tables";
+            return "unwind";
         case stack_method::frame_pointers:
-            return "frame_pointers";
+            return "fp";
         case stack_method::caller:
             break;
     }

@@ -118,7 +118,7 @@ void note_few_rounds(advice_list& list, const contest_result& runs) {
     // As many and the first one, which does not count then, in whole tens of seconds.
     const double needed = (min_interval_rounds + 1) * runs.seconds / static_cast<double>(runs.rounds);
     list.notes.push_back(
-        fmt::format("Intervals of 95 % need six rounds, and there was time for {}: --run {:.0f} allows six.",
+        fmt::format("Intervals of 95 % need six rounds, and there was time for {}: --run {:.0f}s allows six.",
                     runs.rounds, 10 * std::ceil(needed / 10)));
 }
 
