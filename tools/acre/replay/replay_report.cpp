@@ -63,7 +63,7 @@ std::vector<std::string> time_row(const replay_outcome& outcome, std::size_t hea
 std::string time_table(const replay_outcome& outcome, std::size_t heap) {
     const heap_outcome& of = outcome.heaps[heap];
     std::vector<std::vector<std::string>> rows{{"resource", "ns/event", "x malloc", interval_name(of.result.rounds)}};
-    if (outcome.lanes > 1) rows[0].emplace_back("start to end");
+    if (outcome.lanes > 1) rows[0].emplace_back("wall time");
     for (std::size_t i = 0; i < outcome.players(); ++i) rows.push_back(time_row(outcome, heap, i));
     std::string title = fmt::format("Time, {} heap", heap_name(of));
     if (of.fragmentation_blocks != 0)

@@ -115,7 +115,7 @@ void trace_reader::find_sections() {
     if (!ended_) {
         whole_events_ = count_whole_events();
         missing_ = "'" + path_.string() +
-                   "' was cut off: " + plural(whole_events_, "event is whole", "events are whole") +
+                   "' was cut off: " + plural(whole_events_, "event is complete", "events are complete") +
                    " and the rest is missing";
     } else if (offset != file_bytes_) {
         damaged("there are " + std::to_string(file_bytes_ - offset) + " bytes after its end");

@@ -1,4 +1,4 @@
-// Runs a program once and measures it: CPU time, time from start to end, peak memory, page faults.
+// Runs a program once and measures it: CPU time, wall time, peak memory, page faults.
 #pragma once
 
 #include <cstdint>

@@ -274,7 +274,7 @@ std::size_t base_of_groups(const contest_result& result) {
 
 std::vector<std::vector<std::string>> try_rows(const contest_result& result) {
     std::vector<std::vector<std::string>> rows{
-        {"", "CPU", "x as it is", interval_name(result.rounds), "start to end", "peak memory", "page faults"}};
+        {"", "CPU", "x as it is", interval_name(result.rounds), "wall time", "peak memory", "page faults"}};
     for (const std::size_t i : ranking(result)) rows.push_back(row_of(result, i));
     return rows;
 }

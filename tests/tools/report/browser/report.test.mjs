@@ -132,7 +132,7 @@ describe('hostile names', () => {
 describe('what a trace lacks', () => {
   it('is said of one that was cut off', async () => {
     await open('truncated');
-    assert.match(await text_of('#notices'), /incomplete: .*65,536 events are whole/);
+    assert.match(await text_of('#notices'), /incomplete: .*65,536 events are complete/);
     assert.match(await text_of('#facts'), /frees may be in the missing part/);
   });
   it('is said of samples', async () => {
