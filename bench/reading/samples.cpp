@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "advise/advised_events.hpp"
+#include "advise/candidates.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
-#include "advise/plan.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/replay_host.hpp"
@@ -103,7 +103,7 @@ public:
 
     void show() {
         show_mallocs();
-        advice_list list = plan_advices(run_, paths_);
+        advice_list list = find_candidates(run_, paths_);
         std::size_t shown = 0;
         for (std::size_t i = 0; i < list.advices.size() && shown < most_advices; ++i) {
             if (list.advices[i].candidate == verdict::leave) continue;

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "advise/advised_events.hpp"
+#include "advise/candidates.hpp"
 #include "advise/history.hpp"
-#include "advise/plan.hpp"
 #include "diff/run_difference.hpp"
 #include "fuzz/sentences.hpp"
 #include "info/trace_summary.hpp"
@@ -39,7 +39,7 @@ inline void analyse(acre::tool::trace_reader& reader) {
     check(reader.header().is_sampled() || run.object_count() == summary.allocated.count);
     if (run.object_count() == 0) return;
     std::uint64_t advised = 0;
-    const advice_list list = plan_advices(run, paths);
+    const advice_list list = find_candidates(run, paths);
     for (const advice& each : list.advices) {
         advised += each.figures.objects;
         check(!each.contexts.empty() && advised_sequence(run, each).steps.size() >= each.figures.events());

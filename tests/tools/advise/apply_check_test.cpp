@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "advise/plan.hpp"
+#include "advise/candidates.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/reader.hpp"
@@ -53,7 +53,7 @@ protected:
     const apply_check& check(const made_trace& before, const made_trace& after, std::optional<cpu_times> cpu) {
         before_.emplace(before.write(directory_ / "before.acre"));
         after_.emplace(after.write(directory_ / "after.acre"));
-        list_ = plan_advices(before_->run, before_->paths);
+        list_ = find_candidates(before_->run, before_->paths);
         for (advice& each : list_.advices) {
             each.saving.done = true;
             each.saving.nanoseconds = {9e6, 10e6, 11e6};

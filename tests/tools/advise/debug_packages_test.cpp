@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "advise/plan.hpp"
+#include "advise/candidates.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/reader.hpp"
@@ -34,7 +34,7 @@ protected:
         trace_reader reader{made.write(directory_ / "a.acre")};
         const call_paths paths{reader.tables()};
         const history run{reader, paths};
-        return unnamed_modules(plan_advices(run, paths), paths, reader.tables(), system());
+        return unnamed_modules(find_candidates(run, paths), paths, reader.tables(), system());
     }
 
     system_files system() const { return {directory_ / "info", directory_ / "release"}; }

@@ -8,8 +8,8 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
+#include "advise/candidates.hpp"
 #include "advise/first_steps.hpp"
-#include "advise/plan.hpp"
 #include "advise/wording.hpp"
 #include "replay/contender_list.hpp"
 #include "tools/support/made_trace.hpp"
@@ -53,7 +53,7 @@ protected:
 };
 
 TEST_F(measure, an_arenas_sequence_resets_at_the_end_of_each_generation) {
-    const advice_list list = plan_advices(run_, paths_);
+    const advice_list list = find_candidates(run_, paths_);
     ASSERT_EQ(list.advices.at(0).candidate, verdict::arena);
     const sequence steps = advised_sequence(run_, list.advices[0]);
     std::size_t live = 0;
@@ -129,7 +129,7 @@ TEST_F(sample, keeps_what_realloc_moves) {
 
 TEST_F(measure, operator_new_is_replayed_as_such) {
     const auto by_new = [](const shape& each) { return each.by_new; };
-    const advice_list list = plan_advices(run_, paths_);
+    const advice_list list = find_candidates(run_, paths_);
     EXPECT_TRUE(std::ranges::all_of(advised_sequence(run_, list.advices.at(0)).shapes, by_new));
     // `log` allocates with malloc.
     const sequence all = steps_of(run_);
@@ -144,7 +144,7 @@ TEST(measure_time, runs_that_take_long_to_read_are_measured_for_less_time) {
 
 TEST_F(measure, every_advice_is_measured_and_decided) {
     replay_host host;
-    advice_list list = plan_advices(run_, paths_);
+    advice_list list = find_candidates(run_, paths_);
     list.cpu_nanoseconds = 200'000;
     double progress = 0;
     measure_advices(host, run_, paths_, list, [&](double done) { progress = done; });
@@ -173,7 +173,7 @@ TEST(measure_time, grows_with_the_events_and_has_limits) {
 
 TEST_F(measure, the_installed_mallocs_are_measured_too) {
     replay_host host;
-    advice_list list = plan_advices(run_, paths_);
+    advice_list list = find_candidates(run_, paths_);
     measure_advices(host, run_, paths_, list, [](double) {});
     EXPECT_EQ(list.preloads.size(), installed_contenders("preloads").size());
     for (std::size_t i = 1; i < list.preloads.size(); ++i) {
@@ -281,7 +281,7 @@ TEST(figures_of_runs, go_before_those_of_a_replay) {
 }
 
 TEST_F(measure, sites_that_save_too_little_each_may_be_worth_a_pool_together) {
-    const std::vector<advice> apart = plan_advices(run_, paths_).advices;
+    const std::vector<advice> apart = find_candidates(run_, paths_).advices;
     ASSERT_EQ(apart.size(), 2U);
     const advice joined = joined_advice({&apart[0], &apart[1]}, run_, paths_, run_.object_count());
     EXPECT_EQ(joined.place.kind, place_kind::several);
@@ -293,7 +293,7 @@ TEST_F(measure, sites_that_save_too_little_each_may_be_worth_a_pool_together) {
 }
 
 TEST_F(measure, classes_that_save_too_little_each_get_a_pool_each) {
-    std::vector<advice> apart = plan_advices(run_, paths_).advices;
+    std::vector<advice> apart = find_candidates(run_, paths_).advices;
     ASSERT_EQ(apart.size(), 2U);
     apart[0].place = {.kind = place_kind::type, .name = "game::orc"};
     apart[1].place = {.kind = place_kind::type, .name = "elf"};
@@ -312,7 +312,7 @@ TEST_F(measure, the_malloc_that_the_program_uses_is_the_baseline) {
     const auto installed = installed_contenders("preloads");
     if (installed.empty()) GTEST_SKIP() << "no other malloc is installed";
     replay_host host;
-    advice_list list = plan_advices(run_, paths_);
+    advice_list list = find_candidates(run_, paths_);
     list.allocator = contender_text(installed.front()) + " (its.so)";
     measure_advices(host, run_, paths_, list, [](double) {});
     EXPECT_EQ(list.baseline, contender_text(installed.front()));
@@ -337,7 +337,7 @@ protected:
         return first_steps_of(list_, paths_);
     }
 
-    advice_list list_ = plan_advices(run_, paths_);
+    advice_list list_ = find_candidates(run_, paths_);
 };
 
 TEST_F(first_answer, is_a_change_only_where_it_saves_more_than_a_preload) {
@@ -520,7 +520,7 @@ TEST_F(first_answer, is_not_to_leave_the_program_where_a_sample_of_an_advice_doe
 
 TEST_F(measure, what_saves_too_little_is_left) {
     replay_host host;
-    advice_list list = plan_advices(run_, paths_);
+    advice_list list = find_candidates(run_, paths_);
     list.cpu_nanoseconds = std::uint64_t{1} << 60;
     measure_advices(host, run_, paths_, list, [](double) {});
     for (const advice& each : list.advices) {

@@ -5,8 +5,8 @@
 #include <deque>
 
 #include "advise/advised_events.hpp"
+#include "advise/candidates.hpp"
 #include "advise/history.hpp"
-#include "advise/plan.hpp"
 #include "advise/wording.hpp"
 #include "tools/support/large_trace.hpp"
 #include "tools/support/made_trace.hpp"
@@ -113,7 +113,7 @@ TEST(absurd_sizes, give_advice_with_bounded_figures) {
     trace_reader reader{made.write(directory / "a.acre")};
     const call_paths paths{reader.tables()};
     const history run{reader, paths};
-    const advice_list list = plan_advices(run, paths);
+    const advice_list list = find_candidates(run, paths);
     ASSERT_EQ(list.advices.size(), 1U);
     EXPECT_LE(list.advices[0].arena_bytes, std::uint64_t{1} << 40);
     EXPECT_NE(evidence_of(list.advices[0], paths), "");
@@ -137,8 +137,8 @@ protected:
 TEST_F(long_run, has_the_same_advice_when_its_events_are_in_a_file) {
     const history in_memory = run(event_store::usual_memory);
     const history in_file = run(0);
-    const advice_list expected = plan_advices(in_memory, *paths_);
-    const advice_list found = plan_advices(in_file, *paths_);
+    const advice_list expected = find_candidates(in_memory, *paths_);
+    const advice_list found = find_candidates(in_file, *paths_);
     ASSERT_GE(expected.advices.size(), 8U);
     ASSERT_EQ(found.advices.size(), expected.advices.size());
     for (std::size_t i = 0; i < expected.advices.size(); ++i) {
@@ -151,7 +151,7 @@ TEST_F(long_run, has_the_same_advice_when_its_events_are_in_a_file) {
 
 TEST_F(long_run, is_replayed_in_part_when_it_is_too_long) {
     const history whole = run(event_store::usual_memory);
-    const advice_list list = plan_advices(whole, *paths_);
+    const advice_list list = find_candidates(whole, *paths_);
     const advice& first = list.advices.at(0);
     const sequence all = advised_sequence(whole, first);
     const sequence cut_short = advised_sequence(whole, first, {.events = 1000});

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "advise/plan.hpp"
+#include "advise/candidates.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/error.hpp"
@@ -61,7 +61,7 @@ protected:
         trace_reader reader{made.write(directory_ / "a.acre")};
         const call_paths paths{reader.tables()};
         const history run{reader, paths};
-        std::vector<advice> advices = plan_advices(run, paths).advices;
+        std::vector<advice> advices = find_candidates(run, paths).advices;
         std::ranges::for_each(advices, change);
         return fit_advices(run, advices, paths, reader.header());
     }

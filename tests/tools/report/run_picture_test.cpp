@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "advise/plan.hpp"
+#include "advise/candidates.hpp"
 #include "info/trace_summary.hpp"
 #include "report/page.hpp"
 #include "tools/support/made_trace.hpp"
@@ -23,7 +23,7 @@ protected:
         paths_.emplace(reader_->tables());
         summary_ = summarise(*reader_, *paths_);
         const history run{*reader_, *paths_};
-        const advice_list list = run.object_count() == 0 ? advice_list{} : plan_advices(run, *paths_);
+        const advice_list list = run.object_count() == 0 ? advice_list{} : find_candidates(run, *paths_);
         picture_ = draw_run(*reader_, *paths_, summary_.peak_bytes, run, list.advices, limits);
         return picture_;
     }

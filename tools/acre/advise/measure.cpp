@@ -11,7 +11,7 @@
 
 #include "advice_code.hpp"
 #include "advised_events.hpp"
-#include "plan.hpp"
+#include "candidates.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"

@@ -12,11 +12,11 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/apply_check.hpp"
+#include "advise/candidates.hpp"
 #include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/pinned_pages.hpp"
-#include "advise/plan.hpp"
 #include "command.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
@@ -103,7 +103,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
         }
     }
     require_same_program(before, after, context);
-    advice_list list = plan_advices(before.run, before.paths);
+    advice_list list = find_candidates(before.run, before.paths);
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(before.reader);
     if (list.advices.size() > options.top) list.advices.resize(options.top);
     measure(list, before.run, before.paths, context);
@@ -134,7 +134,7 @@ int run_advise(const advise_options& options, const command_context& context) {
         pinned = std::async(std::launch::async | std::launch::deferred,
                             [&] { return study_pinned_pages(run, paths, header.allocator); });
     }
-    advice_list list = plan_advices(run, paths, header.sampling_period);
+    advice_list list = find_candidates(run, paths, header.sampling_period);
     list.allocator = header.allocator;
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader);
     if (list.advices.size() > options.top) {

@@ -10,11 +10,11 @@
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
+#include "advise/candidates.hpp"
 #include "advise/debug_packages.hpp"
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/pinned_pages.hpp"
-#include "advise/plan.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
 #include "replay/contender_list.hpp"
@@ -165,7 +165,7 @@ private:
 
     advice_list plan(const history& run) {
         if (run.object_count() == 0) return {};
-        advice_list list = plan_advices(run, paths_, reader_.header().sampling_period);
+        advice_list list = find_candidates(run, paths_, reader_.header().sampling_period);
         list.allocator = reader_.header().allocator;
         list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader_);
         if (list.advices.size() > options_.top) {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "advise/candidates.hpp"
 #include "advise/history.hpp"
-#include "advise/plan.hpp"
 #include "advise/wording.hpp"
 #include "programs/elf_file.hpp"
 #include "trace/error.hpp"
@@ -226,7 +226,7 @@ std::unordered_map<path_key, routing> advised_routings(const advice_list& list, 
 
 advice_list advice_for(trace_reader& reader, const call_paths& paths) {
     const history run{reader, paths};
-    return run.object_count() == 0 ? advice_list{} : plan_advices(run, paths, reader.header().sampling_period);
+    return run.object_count() == 0 ? advice_list{} : find_candidates(run, paths, reader.header().sampling_period);
 }
 
 // Each of the largest places gets a group of its own. The heap has so many classes for pools, and so many counted

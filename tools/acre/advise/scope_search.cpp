@@ -1,4 +1,4 @@
-#include "scope_planner.hpp"
+#include "scope_search.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,10 +17,10 @@ constexpr std::size_t questions_ahead = 32;
 
 }  // namespace
 
-scope_planner::scope_planner(const history& run, const call_paths& paths, const change_places& places)
+scope_search::scope_search(const history& run, const call_paths& paths, const change_places& places)
     : run_{run}, paths_{paths}, places_{places}, claimed_(run.contexts().size()) {}
 
-std::vector<advice> scope_planner::plan() {
+std::vector<advice> scope_search::find() {
     std::vector<advice> advices;
     const std::vector<candidate> all = candidates();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -37,7 +37,7 @@ std::vector<advice> scope_planner::plan() {
 }
 
 /// They are of no candidate in that function. An arena that stands there leaves them out.
-void scope_planner::find_rare_escapes(std::vector<advice>& advices) {
+void scope_search::find_rare_escapes(std::vector<advice>& advices) {
     for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
         const allocation_context& context = run_.contexts()[i];
         if (claimed_[i] || !context.escapes_rarely() || is_of_library(i)) continue;
@@ -53,7 +53,7 @@ void scope_planner::find_rare_escapes(std::vector<advice>& advices) {
 
 /// A pass through the run is expensive, so it answers the questions of the next candidates too, assuming that none of
 /// them becomes an advice.
-void scope_planner::study_ahead(std::span<const candidate> next) {
+void scope_search::study_ahead(std::span<const candidate> next) {
     std::set<generation_question> open;
     for (const candidate& each : next) {
         for (generation_question& question : questions_of(each)) {
@@ -67,7 +67,7 @@ void scope_planner::study_ahead(std::span<const candidate> next) {
 }
 
 /// The questions that try_scope asks first.
-std::vector<generation_question> scope_planner::questions_of(const candidate& each) const {
+std::vector<generation_question> scope_search::questions_of(const candidate& each) const {
     std::vector<generation_question> questions;
     if (!frees_often(each.function)) return questions;
     const auto ask = [&](const context_set& open, double min_kept) {
@@ -83,7 +83,7 @@ std::vector<generation_question> scope_planner::questions_of(const candidate& ea
 }
 
 /// Outermost first: objects that one arena serves need no second one.
-std::vector<scope_planner::candidate> scope_planner::candidates() const {
+std::vector<scope_search::candidate> scope_search::candidates() const {
     std::map<std::uint32_t, candidate> by_function;
     std::set<std::uint32_t> recursive;
     for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
@@ -112,7 +112,7 @@ std::vector<scope_planner::candidate> scope_planner::candidates() const {
 }
 
 /// The node and those of its callers that are the program's own code.
-std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const {
+std::vector<std::uint32_t> scope_search::owners_above(std::uint32_t node) const {
     std::vector<std::uint32_t> nodes;
     for (; node != 0; node = paths_.own_code(paths_.nodes()[node].parent)) nodes.push_back(node);
     return nodes;
@@ -120,7 +120,7 @@ std::vector<std::uint32_t> scope_planner::owners_above(std::uint32_t node) const
 
 /// Finds the largest subset of at least `min_kept` of the objects that an arena in the function can serve. Leaves out
 /// the longest-lived contexts first.
-std::optional<advice> scope_planner::try_scope(const candidate& from, const context_set& set, double min_kept) {
+std::optional<advice> scope_search::try_scope(const candidate& from, const context_set& set, double min_kept) {
     if (!worth_a_look(set)) return std::nullopt;
     const context_set sorted = shortest_lives_first(set);
     const auto cut = [&](std::size_t count) { return sorted.begin() + static_cast<std::ptrdiff_t>(count); };
@@ -154,9 +154,9 @@ std::optional<advice> scope_planner::try_scope(const candidate& from, const cont
 
 /// Moves the contexts that lived on where an arena would be reset from `kept` to `evicted`. Nothing if fewer than
 /// `min_objects` are left, or an arena does not serve them.
-std::optional<generation_figures> scope_planner::without_survivors(const candidate& from, context_set& kept,
-                                                                   context_set& evicted, generation_figures found,
-                                                                   double min_objects, reset_passes& passes) {
+std::optional<generation_figures> scope_search::without_survivors(const candidate& from, context_set& kept,
+                                                                  context_set& evicted, generation_figures found,
+                                                                  double min_objects, reset_passes& passes) {
     const context_set all = kept;
     std::optional<reset_passes> first;
     while (true) {
@@ -176,14 +176,14 @@ std::optional<generation_figures> scope_planner::without_survivors(const candida
     return std::nullopt;
 }
 
-void scope_planner::refuse(const candidate& from, const context_set& set, const reset_passes& passes) {
+void scope_search::refuse(const candidate& from, const context_set& set, const reset_passes& passes) {
     const auto busiest = std::ranges::max_element(
         passes.lived_on, {}, [&](std::uint32_t context) { return run_.contexts()[context].objects; });
     refused_.push_back({{from.function, passes, run_.contexts()[*busiest].site}, set});
 }
 
 /// Number of contexts from the front that hold at least this share of the objects.
-std::size_t scope_planner::count_holding(const context_set& sorted, double share) const {
+std::size_t scope_search::count_holding(const context_set& sorted, double share) const {
     const double wanted = share * static_cast<double>(objects_in(sorted));
     double held = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -194,13 +194,13 @@ std::size_t scope_planner::count_holding(const context_set& sorted, double share
 }
 
 /// The count, or more, such that the contexts of no container are on both sides of it.
-std::size_t scope_planner::with_whole_unit(const context_set& sorted, std::size_t count) const {
+std::size_t scope_search::with_whole_unit(const context_set& sorted, std::size_t count) const {
     while (count < sorted.size() && places_.unit_of(sorted[count]) == places_.unit_of(sorted[count - 1])) ++count;
     return count;
 }
 
 /// Those of a container stand together, by the longest life of them.
-context_set scope_planner::shortest_lives_first(const context_set& set) const {
+context_set scope_search::shortest_lives_first(const context_set& set) const {
     struct position {
         std::uint64_t life = 0;
         std::uint32_t unit = 0;
@@ -224,17 +224,17 @@ context_set scope_planner::shortest_lives_first(const context_set& set) const {
     return sorted;
 }
 
-generation_figures scope_planner::answer_to(const generation_question& question) const {
+generation_figures scope_search::answer_to(const generation_question& question) const {
     const auto known = answers_.find(question);
     return known != answers_.end() ? known->second : study_generations(run_, std::span{&question, 1}).front();
 }
 
 /// A function cannot end more generations than it has frees of its own.
-bool scope_planner::frees_often(std::uint32_t function) const {
+bool scope_search::frees_often(std::uint32_t function) const {
     return run_.freed_in(function) >= threshold::generations;
 }
 
-std::optional<generation_figures> scope_planner::serves(const context_set& set, std::uint32_t function) const {
+std::optional<generation_figures> scope_search::serves(const context_set& set, std::uint32_t function) const {
     if (!frees_often(function)) return std::nullopt;
     generation_figures found = answer_to({function, set});
     const auto objects = static_cast<double>(found.objects);
@@ -245,8 +245,8 @@ std::optional<generation_figures> scope_planner::serves(const context_set& set, 
     return found;
 }
 
-advice scope_planner::make_advice(const candidate& from, context_set kept, const context_set& evicted,
-                                  const generation_figures& generations) const {
+advice scope_search::make_advice(const candidate& from, context_set kept, const context_set& evicted,
+                                 const generation_figures& generations) const {
     advice result;
     result.of_scope = true;
     result.function = from.function;
@@ -256,7 +256,7 @@ advice scope_planner::make_advice(const candidate& from, context_set kept, const
     return result;
 }
 
-void scope_planner::add_blockers(advice& to, const context_set& set) const {
+void scope_search::add_blockers(advice& to, const context_set& set) const {
     for (const std::uint32_t number : set) {
         const allocation_context& context = run_.contexts()[number];
         const auto known = std::ranges::find(to.blockers, context.site, &site_objects::site);
@@ -268,7 +268,7 @@ void scope_planner::add_blockers(advice& to, const context_set& set) const {
     }
 }
 
-context_set scope_planner::unclaimed(const context_set& set) const {
+context_set scope_search::unclaimed(const context_set& set) const {
     std::vector<bool> all(claimed_.size());
     for (const std::uint32_t context : set) all[context] = true;
     context_set rest;
@@ -280,13 +280,13 @@ context_set scope_planner::unclaimed(const context_set& set) const {
     return rest;
 }
 
-std::uint64_t scope_planner::objects_in(const context_set& set) const {
+std::uint64_t scope_search::objects_in(const context_set& set) const {
     std::uint64_t objects = 0;
     for (const std::uint32_t context : set) objects += run_.contexts()[context].objects;
     return objects;
 }
 
-bool scope_planner::worth_a_look(const context_set& set) const {
+bool scope_search::worth_a_look(const context_set& set) const {
     return static_cast<double>(objects_in(set)) >= threshold::worth_a_look * static_cast<double>(run_.object_count());
 }
 

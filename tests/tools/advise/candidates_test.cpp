@@ -1,5 +1,5 @@
 // Programs with known answers, for each rule and its limits.
-#include "advise/plan.hpp"
+#include "advise/candidates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ namespace {
 
 using namespace acre::test;
 
-class plan : public testing::Test {
+class candidates : public testing::Test {
 protected:
     /// The advices for the trace as made so far.
-    const advice_list& planned(std::uint64_t sampling_period = 1) {
+    const advice_list& advised(std::uint64_t sampling_period = 1) {
         reader_.emplace(made.write(directory_ / "a.acre"));
         paths_.emplace(reader_->tables());
         run_.emplace(*reader_, *paths_);
-        list_ = plan_advices(*run_, *paths_, sampling_period);
+        list_ = find_candidates(*run_, *paths_, sampling_period);
         return list_;
     }
 
@@ -82,10 +82,10 @@ private:
     advice_list list_;
 };
 
-TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
+TEST_F(candidates, one_size_in_any_order_is_an_object_pool) {
     churn("spawn:3", 48, 5000, 100);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.candidate, verdict::object_pool);
     EXPECT_EQ(only.slot_bytes, 48U);
     EXPECT_EQ(site_of(only), "spawn (made.cpp:3)");
@@ -97,7 +97,7 @@ TEST_F(plan, one_size_in_any_order_is_an_object_pool) {
               std::string::npos);
 }
 
-TEST_F(plan, objects_of_realloc_are_known_and_which_alignment_their_sizes_need) {
+TEST_F(candidates, objects_of_realloc_are_known_and_which_alignment_their_sizes_need) {
     const auto grows = made.stack({"main", "line:3", "grow:5", "realloc"});
     const auto frees = made.stack({"main", "line:4", "free"});
     for (int i = 0; i < 2000; ++i) {
@@ -105,13 +105,13 @@ TEST_F(plan, objects_of_realloc_are_known_and_which_alignment_their_sizes_need) 
         made.release(first, grows, 0, operation::realloc);
         made.release(made.allocate(grows, i == 0 ? 32 : 40, 0, operation::realloc), frees);
     }
-    const group_figures& figures = planned().advices.at(0).figures;
+    const group_figures& figures = advised().advices.at(0).figures;
     EXPECT_TRUE(figures.reallocated);
     EXPECT_EQ(figures.objects, 4000U);
     EXPECT_EQ(figures.aligned_to_8, 3999U);
 }
 
-TEST_F(plan, nodes_of_containers_come_from_a_multi_pool) {
+TEST_F(candidates, nodes_of_containers_come_from_a_multi_pool) {
     const auto makes = made.stack({"main", "loop:1", "insert:7", "std::list<int>::_M_get_node()",
                                    "std::__new_allocator<int>::allocate(unsigned long, void const*)"});
     const auto frees = made.stack({"main", "loop:2", "remove"});
@@ -123,36 +123,36 @@ TEST_F(plan, nodes_of_containers_come_from_a_multi_pool) {
         made.release(live[which], frees);
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
     }
-    const advice& only = planned().advices.at(0);
+    const advice& only = advised().advices.at(0);
     EXPECT_EQ(only.candidate, verdict::multi_pool);
     EXPECT_NE(code_of(only, paths()).find("std::list<int, acre::allocator<int, acre::multi_pool>>"), std::string::npos);
 }
 
-TEST_F(plan, make_unique_makes_objects) {
+TEST_F(candidates, make_unique_makes_objects) {
     churn("std::make_unique<orc>(int)", 48, 4000, 100);
-    EXPECT_EQ(planned().advices.at(0).candidate, verdict::object_pool);
+    EXPECT_EQ(advised().advices.at(0).candidate, verdict::object_pool);
 }
 
-TEST_F(plan, a_little_noise_in_the_size_is_still_an_object_pool) {
+TEST_F(candidates, a_little_noise_in_the_size_is_still_an_object_pool) {
     churn("spawn", 48, 5000, 100);
     for (std::size_t i = 0; i < made.events.size(); i += 50) {
         if (made.events[i].allocates) made.events[i].size = 56;
     }
-    planned();
-    EXPECT_EQ(planned().advices.at(0).candidate, verdict::object_pool);
-    EXPECT_EQ(planned().advices.at(0).slot_bytes, 48U);
+    advised();
+    EXPECT_EQ(advised().advices.at(0).candidate, verdict::object_pool);
+    EXPECT_EQ(advised().advices.at(0).slot_bytes, 48U);
 }
 
-TEST_F(plan, many_sizes_in_any_order_are_a_multi_pool) {
+TEST_F(candidates, many_sizes_in_any_order_are_a_multi_pool) {
     churn("load", 0, 5000, 100);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::multi_pool);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::multi_pool);
 }
 
-TEST_F(plan, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
+TEST_F(candidates, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
     requests(200);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.candidate, verdict::arena);
     EXPECT_EQ(function_of(only), "request");
     EXPECT_EQ(only.sites.size(), 2U);
@@ -174,7 +174,7 @@ TEST_F(plan, what_dies_together_is_an_arena_in_the_function_that_owns_it) {
     EXPECT_NE(location_of(only, paths()).find("made.cpp:8"), std::string::npos) << location_of(only, paths());
 }
 
-TEST_F(plan, each_thread_has_generations_of_its_own) {
+TEST_F(candidates, each_thread_has_generations_of_its_own) {
     // Interleaved, so that objects are always live in one of the threads.
     made_trace one;
     const auto text = made.stack({"thread", "request:5", "copy_text:7"});
@@ -190,13 +190,13 @@ TEST_F(plan, each_thread_has_generations_of_its_own) {
         }
     }
     for (const std::uint64_t object : objects[1]) made.release(object, end, 1);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::arena);
-    EXPECT_EQ(planned().advices[0].generations.count, 200U);
-    EXPECT_NE(code_of(planned().advices[0], paths()).find("thread_local acre::arena"), std::string::npos);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::arena);
+    EXPECT_EQ(advised().advices[0].generations.count, 200U);
+    EXPECT_NE(code_of(advised().advices[0], paths()).find("thread_local acre::arena"), std::string::npos);
 }
 
-TEST_F(plan, a_recursive_function_is_no_scope) {
+TEST_F(candidates, a_recursive_function_is_no_scope) {
     // `walk` allocates, calls itself, and frees: a reset in the inner call would free the outer call's objects.
     const auto outer = made.stack({"main", "request:1", "walk:2", "malloc"});
     const auto inner = made.stack({"main", "request:1", "walk:3", "walk:2", "malloc"});
@@ -210,14 +210,14 @@ TEST_F(plan, a_recursive_function_is_no_scope) {
         for (const std::uint64_t each : inner_nodes) made.release(each, inner_end);
         for (const std::uint64_t each : outer_nodes) made.release(each, outer_end);
     }
-    ASSERT_FALSE(planned().advices.empty());
-    for (const advice& each : planned().advices) {
+    ASSERT_FALSE(advised().advices.empty());
+    for (const advice& each : advised().advices) {
         EXPECT_NE(each.candidate, verdict::arena) << code_of(each, paths());
         EXPECT_FALSE(each.of_scope);
     }
 }
 
-TEST_F(plan, without_stacks_at_frees_no_scratch_is_advised) {
+TEST_F(candidates, without_stacks_at_frees_no_scratch_is_advised) {
     const auto parses = made.stack({"main", "parse:2"});
     for (int i = 0; i < 500; ++i) {
         const auto a = made.allocate(parses, 100);
@@ -225,12 +225,12 @@ TEST_F(plan, without_stacks_at_frees_no_scratch_is_advised) {
         made.release(b, no_stack);
         made.release(a, no_stack);
     }
-    ASSERT_FALSE(planned().advices.empty());
-    for (const advice& each : planned().advices)
+    ASSERT_FALSE(advised().advices.empty());
+    for (const advice& each : advised().advices)
         EXPECT_FALSE(traits_of(each.candidate).in_owner) << code_of(each, paths());
 }
 
-TEST_F(plan, a_few_that_live_on_are_left_out_and_named) {
+TEST_F(candidates, a_few_that_live_on_are_left_out_and_named) {
     const auto keeps = made.stack({"main", "request:6", "remember:4"});
     std::vector<std::uint64_t> kept;
     for (int i = 0; i < 40; ++i) {
@@ -240,7 +240,7 @@ TEST_F(plan, a_few_that_live_on_are_left_out_and_named) {
     }
     const auto end = made.stack({"main", "request:9"});
     for (const std::uint64_t object : kept) made.release(object, end);
-    planned();
+    advised();
     const advice* arena = about("copy_text");
     if (arena == nullptr) arena = about("insert");
     ASSERT_NE(arena, nullptr);
@@ -254,7 +254,7 @@ TEST_F(plan, a_few_that_live_on_are_left_out_and_named) {
     EXPECT_NE(cautions[0].find("remember (made.cpp:4)"), std::string::npos) << cautions[0];
 }
 
-TEST_F(plan, what_lives_on_at_one_pass_in_many_is_no_arena) {
+TEST_F(candidates, what_lives_on_at_one_pass_in_many_is_no_arena) {
     // The buffers of the two sites die together in `request`, but once in ten runs both live until the next run.
     const auto reads = made.stack({"main:3", "request:6", "read:4"});
     const auto parses = made.stack({"main:3", "request:7", "parse:9"});
@@ -273,7 +273,7 @@ TEST_F(plan, what_lives_on_at_one_pass_in_many_is_no_arena) {
         made.release(made.allocate(outside, 3000), outside);
     }
     for (const std::uint64_t object : live) made.release(object, ends);
-    planned();
+    advised();
     for (const char* site : {"read", "parse"}) {
         ASSERT_NE(about(site), nullptr);
         EXPECT_FALSE(about(site)->of_scope);
@@ -286,7 +286,7 @@ TEST_F(plan, what_lives_on_at_one_pass_in_many_is_no_arena) {
     }
 }
 
-TEST_F(plan, what_outlives_its_function_once_in_a_thousand_is_named) {
+TEST_F(candidates, what_outlives_its_function_once_in_a_thousand_is_named) {
     // All die in `request`, but one of `parse` in a thousand requests is freed by `main`, much later.
     const auto reads = made.stack({"main:3", "request:6", "read:4"});
     const auto parses = made.stack({"main:3", "request:7", "parse:9"});
@@ -306,7 +306,7 @@ TEST_F(plan, what_outlives_its_function_once_in_a_thousand_is_named) {
         for (const std::uint64_t object : live) made.release(object, ends);
     }
     for (const std::uint64_t object : kept) made.release(object, drops);
-    planned();
+    advised();
     const advice* arena = about("read");
     ASSERT_NE(arena, nullptr);
     EXPECT_EQ(arena->candidate, verdict::arena);
@@ -326,7 +326,7 @@ TEST_F(plan, what_outlives_its_function_once_in_a_thousand_is_named) {
         << evidence;
 }
 
-TEST_F(plan, what_is_live_where_a_loop_resets_is_left_out) {
+TEST_F(candidates, what_is_live_where_a_loop_resets_is_left_out) {
     // All in one run of `main`: its loop would reset the arena, and the cache lives on over many of its rounds.
     const auto words = made.stack({"main:5", "split:2"});
     const auto caches = made.stack({"main:6", "cache:3"});
@@ -342,7 +342,7 @@ TEST_F(plan, what_is_live_where_a_loop_resets_is_left_out) {
         for (const std::uint64_t each : cached) made.release(each, clears);
         cached.clear();
     }
-    planned();
+    advised();
     const advice* arena = about("split");
     ASSERT_NE(arena, nullptr);
     EXPECT_EQ(arena->candidate, verdict::arena);
@@ -352,7 +352,7 @@ TEST_F(plan, what_is_live_where_a_loop_resets_is_left_out) {
     EXPECT_EQ(arena->blockers[0].objects, 30U);
 }
 
-TEST_F(plan, a_scratch_serves_only_what_dies_in_one_function) {
+TEST_F(candidates, a_scratch_serves_only_what_dies_in_one_function) {
     // `take` serves two callers: what `work` takes dies there, but `play` hands it out.
     const auto works = made.stack({"main", "loop:5", "work:3", "take:4"});
     const auto worked = made.stack({"main", "loop:5", "work:6"});
@@ -366,15 +366,15 @@ TEST_F(plan, a_scratch_serves_only_what_dies_in_one_function) {
             made.release(a, gives);
         }
     }
-    for (const advice& each : planned().advices) {
+    for (const advice& each : advised().advices) {
         const bool is_of_work = traits_of(each.candidate).in_owner && function_of(each) == "work";
         EXPECT_TRUE(!is_of_work || each.figures.objects == 1200) << code_of(each, paths());
     }
 }
 
-TEST_F(plan, advice_about_c_is_in_c) {
+TEST_F(candidates, advice_about_c_is_in_c) {
     for (int i = 0; i < 40; ++i) requests(5);
-    planned();
+    advised();
     const advice* found = about("copy_text");
     if (found == nullptr) found = about("insert");
     ASSERT_NE(found, nullptr);
@@ -385,7 +385,7 @@ TEST_F(plan, advice_about_c_is_in_c) {
     EXPECT_TRUE(code_of(*found, call_paths{made.tables}).starts_with("#include <acre.h>\n"));
 }
 
-TEST_F(plan, objects_that_outlive_requests_do_not_spoil_their_arena) {
+TEST_F(candidates, objects_that_outlive_requests_do_not_spoil_their_arena) {
     // Both die in the same function; one should be an arena, the other a pool.
     const auto spawns = made.stack({"main", "frame:1", "spawn:3"});
     const auto draws = made.stack({"main", "frame:2", "draw:4"});
@@ -402,7 +402,7 @@ TEST_F(plan, objects_that_outlive_requests_do_not_spoil_their_arena) {
             orcs.erase(orcs.begin() + static_cast<std::ptrdiff_t>(which));
         }
     }
-    planned();
+    advised();
     ASSERT_NE(about("draw"), nullptr);
     EXPECT_EQ(about("draw")->candidate, verdict::arena);
     EXPECT_EQ(function_of(*about("draw")), "frame");
@@ -411,7 +411,7 @@ TEST_F(plan, objects_that_outlive_requests_do_not_spoil_their_arena) {
     EXPECT_EQ(about("spawn")->candidate, verdict::object_pool);
 }
 
-TEST_F(plan, what_dies_in_a_callee_does_not_end_a_generation) {
+TEST_F(candidates, what_dies_in_a_callee_does_not_end_a_generation) {
     // Nothing is live after `scan` has freed its buffer, but the request has only begun.
     const auto scans = made.stack({"main", "request:1", "scan:2"});
     const auto scanned = made.stack({"main", "request:1", "scan:3"});
@@ -429,7 +429,7 @@ TEST_F(plan, what_dies_in_a_callee_does_not_end_a_generation) {
         for (const std::uint64_t object : kept) made.release(object, end);
     }
     const advice* arena = nullptr;
-    for (const advice& each : planned().advices) {
+    for (const advice& each : advised().advices) {
         if (each.of_scope && function_of(each) == "request") arena = &each;
     }
     ASSERT_NE(arena, nullptr);
@@ -437,7 +437,7 @@ TEST_F(plan, what_dies_in_a_callee_does_not_end_a_generation) {
     EXPECT_EQ(arena->figures.objects, 50U * 26);
 }
 
-TEST_F(plan, youngest_first_in_a_function_is_a_scratch) {
+TEST_F(candidates, youngest_first_in_a_function_is_a_scratch) {
     const auto buffer = made.stack({"main", "work:1", "step:5", "malloc"});
     const auto inner = made.stack({"main", "work:1", "step:6", "malloc"});
     const auto end = made.stack({"main", "work:1", "step:9"});
@@ -447,22 +447,22 @@ TEST_F(plan, youngest_first_in_a_function_is_a_scratch) {
         made.release(b, end);
         made.release(a, end);
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.candidate, verdict::scratch);
     EXPECT_EQ(function_of(only), "step");
     EXPECT_NE(code_of(only, paths()).find("acre::scratch temp{scratch_memory};"), std::string::npos);
 }
 
-TEST_F(plan, what_is_never_freed_is_a_monotonic_arena) {
+TEST_F(candidates, what_is_never_freed_is_a_monotonic_arena) {
     const auto interns = made.stack({"main", "intern:5"});
     for (std::uint64_t i = 0; i < 1000; ++i) made.allocate(interns, 10 + i % 70);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::monotonic_arena);
-    EXPECT_EQ(planned().advices[0].figures.never_freed, 1000U);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::monotonic_arena);
+    EXPECT_EQ(advised().advices[0].figures.never_freed, 1000U);
 }
 
-TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
+TEST_F(candidates, one_size_freed_by_another_thread_is_a_concurrent_type) {
     const auto produces = made.stack({"produce:3"});
     const auto consumes = made.stack({"consume:4"});
     std::deque<std::uint64_t> queue;
@@ -472,22 +472,22 @@ TEST_F(plan, one_size_freed_by_another_thread_is_a_concurrent_type) {
         made.release(queue.front(), consumes, 1);
         queue.pop_front();
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::concurrent_object_pool);
-    EXPECT_NE(code_of(planned().advices[0], paths()).find("acre::concurrent_object_pool<T> produce_pool"),
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::concurrent_object_pool);
+    EXPECT_NE(code_of(advised().advices[0], paths()).find("acre::concurrent_object_pool<T> produce_pool"),
               std::string::npos);
-    EXPECT_NE(title_of(planned().advices[0], paths()).find("concurrent"), std::string::npos);
+    EXPECT_NE(title_of(advised().advices[0], paths()).find("concurrent"), std::string::npos);
 }
 
-TEST_F(plan, a_single_free_by_another_thread_rules_out_a_pool_of_one_thread) {
+TEST_F(candidates, a_single_free_by_another_thread_rules_out_a_pool_of_one_thread) {
     churn("spawn:3", 48, 5000, 100);
     churn("load:4", 0, 5000, 100);
     for (const char* site : {"spawn:3", "load:4"}) {
         const auto makes = made.stack({"main", "loop:1", site, "operator new(unsigned long)"});
         made.release(made.allocate(makes, 48, 0), made.stack({"shut_down:9"}), 1);
     }
-    EXPECT_EQ(planned().advices.size(), 2U);
-    for (const advice& each : planned().advices) {
+    EXPECT_EQ(advised().advices.size(), 2U);
+    for (const advice& each : advised().advices) {
         EXPECT_GT(each.figures.freed_elsewhere, 0U);
         const bool concurrent =
             each.candidate == verdict::concurrent_object_pool || each.candidate == verdict::concurrent_multi_pool;
@@ -495,25 +495,25 @@ TEST_F(plan, a_single_free_by_another_thread_rules_out_a_pool_of_one_thread) {
     }
 }
 
-TEST_F(plan, many_sizes_freed_by_another_thread_are_a_concurrent_multi_pool) {
+TEST_F(candidates, many_sizes_freed_by_another_thread_are_a_concurrent_multi_pool) {
     const auto produces = made.stack({"produce:3"});
     const auto consumes = made.stack({"consume:4"});
     for (std::uint64_t i = 0; i < 1000; ++i) made.release(made.allocate(produces, 10 + i % 40, 0), consumes, 1);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::concurrent_multi_pool);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::concurrent_multi_pool);
 }
 
-TEST_F(plan, objects_freed_at_the_end_of_a_phase_are_a_phase_arena) {
+TEST_F(candidates, objects_freed_at_the_end_of_a_phase_are_a_phase_arena) {
     const auto loads = made.stack({"main", "load:5"});
     const auto end = made.stack({"main", "unload:4"});
     std::vector<std::uint64_t> objects;
     for (std::uint64_t i = 0; i < 1000; ++i) objects.push_back(made.allocate(loads, 10 + i % 300));
     for (const std::uint64_t object : objects) made.release(object, end);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::phase_arena);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::phase_arena);
 }
 
-TEST_F(plan, too_little_reuse_is_left) {
+TEST_F(candidates, too_little_reuse_is_left) {
     const auto loads = made.stack({"main", "load:5"});
     const auto end = made.stack({"main", "other:4"});
     for (const int count : {500, 400}) {
@@ -521,17 +521,17 @@ TEST_F(plan, too_little_reuse_is_left) {
         for (int i = 0; i < count; ++i) objects.push_back(made.allocate(loads, 1 + random() % 300));
         for (const std::uint64_t object : objects) made.release(object, end);
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::leave);
-    EXPECT_NE(planned().advices[0].reason, "");
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::leave);
+    EXPECT_NE(advised().advices[0].reason, "");
 }
 
-TEST_F(plan, a_pool_may_suit_what_is_reused_a_few_times) {
+TEST_F(candidates, a_pool_may_suit_what_is_reused_a_few_times) {
     churn("order", 64, 500, 125);
-    EXPECT_EQ(planned().advices.at(0).candidate, verdict::object_pool);
+    EXPECT_EQ(advised().advices.at(0).candidate, verdict::object_pool);
 }
 
-class plan_of_wrappers : public plan {
+class candidates_of_wrappers : public candidates {
 protected:
     /// Orcs of one size and texts of many, from get_memory, freed in any order with these stacks.
     void orcs_and_texts(std::uint32_t end_of_orcs, std::uint32_t end_of_texts) {
@@ -550,27 +550,27 @@ protected:
     }
 };
 
-TEST_F(plan_of_wrappers, uses_are_distinguished_by_callers) {
+TEST_F(candidates_of_wrappers, uses_are_distinguished_by_callers) {
     orcs_and_texts(made.stack({"main", "loop:3", "kill:3"}), made.stack({"main", "loop:4", "forget:3"}));
     std::map<std::string, verdict> found;
-    for (const advice& each : planned().advices) found[function_of(each)] = each.candidate;
+    for (const advice& each : advised().advices) found[function_of(each)] = each.candidate;
     EXPECT_EQ(found.at("spawn"), verdict::object_pool);
     EXPECT_EQ(found.at("say"), verdict::multi_pool);
 }
 
-TEST_F(plan_of_wrappers, what_one_call_frees_gets_one_verdict) {
+TEST_F(candidates_of_wrappers, what_one_call_frees_gets_one_verdict) {
     // put_memory cannot tell an orc from a text.
     const auto end = made.stack({"main", "loop:3", "put_memory:3"});
     orcs_and_texts(end, end);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.place.kind, place_kind::hook);
     EXPECT_EQ(only.candidate, verdict::multi_pool);
     EXPECT_EQ(only.figures.objects, 6000U);
     EXPECT_EQ(title_of(only, paths()), "a multi_pool for everything behind get_memory");
 }
 
-TEST_F(plan_of_wrappers, a_hook_that_also_frees_gets_one_verdict) {
+TEST_F(candidates_of_wrappers, a_hook_that_also_frees_gets_one_verdict) {
     // As lua_Alloc: one function allocates and frees, for many.
     std::vector<std::uint32_t> makes;
     for (const char* caller : {"new_string:1", "new_table:2", "new_function:3"})
@@ -584,15 +584,15 @@ TEST_F(plan_of_wrappers, a_hook_that_also_frees_gets_one_verdict) {
         made.release(live.back(), ends);
         live.pop_back();
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].place.kind, place_kind::hook);
-    EXPECT_EQ(planned().advices[0].place.name, "alloc_hook");
-    EXPECT_EQ(planned().advices[0].candidate, verdict::multi_pool);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].place.kind, place_kind::hook);
+    EXPECT_EQ(advised().advices[0].place.name, "alloc_hook");
+    EXPECT_EQ(advised().advices[0].candidate, verdict::multi_pool);
 }
 
-class plan_of_groups : public plan {};
+class candidates_of_groups : public candidates {};
 
-TEST_F(plan_of_groups, a_member_container_is_one_however_it_grows) {
+TEST_F(candidates_of_groups, a_member_container_is_one_however_it_grows) {
     const std::string vector = "std::vector<order, std::allocator<order> >::";
     const std::string allocates = "std::__new_allocator<order>::allocate(unsigned long, void const*)";
     const auto grows =
@@ -607,14 +607,14 @@ TEST_F(plan_of_groups, a_member_container_is_one_however_it_grows) {
         made.release(live.front(), ends);
         live.pop_front();
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.place.kind, place_kind::container);
     EXPECT_EQ(only.sites.size(), 2U);
     EXPECT_EQ(title_of(only, paths()), "a multi_pool for std::vector<order> in functions of book");
 }
 
-TEST_F(plan_of_groups, a_class_is_one_wherever_its_objects_are_made) {
+TEST_F(candidates_of_groups, a_class_is_one_wherever_its_objects_are_made) {
     const auto ends = made.stack({"main", "remove:7"});
     const auto ambush = made.stack({"main", "ambush:1", "std::make_unique<game::orc, int>(int&&)"});
     const auto spawns = made.stack({"main", "spawn:1", "std::make_unique<game::orc>()"});
@@ -626,27 +626,27 @@ TEST_F(plan_of_groups, a_class_is_one_wherever_its_objects_are_made) {
         made.release(live.back(), ends);
         live.pop_back();
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(title_of(only, paths()), "an object pool for class game::orc");
     EXPECT_NE(code_of(only, paths()).find("struct orc : acre::pooled<orc> {};"), std::string::npos);
 }
 
-TEST_F(plan_of_groups, objects_of_make_unique_are_not_called_those_of_a_new_expression) {
+TEST_F(candidates_of_groups, objects_of_make_unique_are_not_called_those_of_a_new_expression) {
     const auto ends = made.stack({"main", "remove:7"});
     const auto plain = made.stack({"main", "spawn:1", "std::make_unique<game::orc>()"});
     const auto with_new = made.stack({"main", "spawn:2", "std::make_unique<game::orc>()", "operator new<game::orc>"});
     for (int i = 0; i < 3000; ++i) {
         made.release(made.allocate(i % 2 == 0 ? plain : with_new, 48, 0, operation::new_single), ends);
     }
-    const std::vector<change_place>& places = planned().advices.at(0).places;
+    const std::vector<change_place>& places = advised().advices.at(0).places;
     ASSERT_EQ(places.size(), 1U);
     EXPECT_EQ(places[0].name, "game::orc");
     EXPECT_TRUE(places[0].by_make_unique);
     EXPECT_FALSE(places[0].by_new);
 }
 
-TEST_F(plan_of_groups, small_sites_with_one_owner_are_judged_together) {
+TEST_F(candidates_of_groups, small_sites_with_one_owner_are_judged_together) {
     churn("many", 48, 20'000, 50);
     std::vector<std::uint64_t> live;
     const auto end = made.stack({"main", "read_page:1", "close_page:3"});
@@ -661,17 +661,17 @@ TEST_F(plan_of_groups, small_sites_with_one_owner_are_judged_together) {
         live.pop_back();
     }
     for (const std::uint64_t object : live) made.release(object, end);
-    ASSERT_EQ(planned().advices.size(), 2U);
-    const advice& together = planned().advices[1];
+    ASSERT_EQ(advised().advices.size(), 2U);
+    const advice& together = advised().advices[1];
     EXPECT_EQ(together.place.kind, place_kind::several);
     EXPECT_EQ(together.candidate, verdict::multi_pool);
     EXPECT_EQ(together.sites.size(), 4U);
     EXPECT_EQ(subject_of(together, paths()), "4 sites whose objects die in read_page");
     EXPECT_NE(location_of(together, paths()).find("colour (made.cpp:2)"), std::string::npos);
-    EXPECT_EQ(planned().small_sites, 0U);
+    EXPECT_EQ(advised().small_sites, 0U);
 }
 
-TEST_F(plan_of_groups, an_arena_gets_all_of_a_container_or_nothing) {
+TEST_F(candidates_of_groups, an_arena_gets_all_of_a_container_or_nothing) {
     // The vector's first buffers die with each request; its last ones live on, in the same function.
     const std::string vector = "std::vector<int, std::allocator<int> >::";
     const auto grows = made.stack({"main", "request:5", vector + "_M_realloc_insert(int)"});
@@ -687,14 +687,14 @@ TEST_F(plan_of_groups, an_arena_gets_all_of_a_container_or_nothing) {
         for (const std::uint64_t object : objects) made.release(object, end);
     }
     for (const std::uint64_t object : kept) made.release(object, end);
-    planned();
+    advised();
     const advice* arena = about("copy_text");
     ASSERT_NE(arena, nullptr);
     EXPECT_EQ(arena->candidate, verdict::arena);
     EXPECT_EQ(arena->figures.objects, 2400U);  // not the 300 that would have fitted
 }
 
-TEST_F(plan_of_groups, an_arena_gets_all_of_a_member_container_or_nothing) {
+TEST_F(candidates_of_groups, an_arena_gets_all_of_a_member_container_or_nothing) {
     // A deque allocates its first node where it is constructed, and others where it grows: these live on.
     const std::string deque = "std::deque<int, std::allocator<int> >::";
     const auto first = made.stack({"main", "request:5", "loop::loop():1", deque + "deque()"});
@@ -709,14 +709,14 @@ TEST_F(plan_of_groups, an_arena_gets_all_of_a_member_container_or_nothing) {
         kept.push_back(made.allocate(later, 512));
         for (const std::uint64_t object : objects) made.release(object, end);
     }
-    planned();
+    advised();
     const advice* arena = about("copy_text");
     ASSERT_NE(arena, nullptr);
     EXPECT_EQ(arena->candidate, verdict::arena);
     EXPECT_EQ(arena->figures.objects, 2400U);  // not the first nodes
 }
 
-TEST_F(plan_of_groups, a_base_with_an_operator_new_is_not_the_class_of_its_objects) {
+TEST_F(candidates_of_groups, a_base_with_an_operator_new_is_not_the_class_of_its_objects) {
     const auto makes = made.stack({"main", "loop:1", "spawn:3", "counted<orc>::operator new(unsigned long)"});
     const auto frees = made.stack({"main", "loop:2", "remove"});
     std::deque<std::uint64_t> live;
@@ -727,7 +727,7 @@ TEST_F(plan_of_groups, a_base_with_an_operator_new_is_not_the_class_of_its_objec
         made.release(live.front(), frees);
         live.pop_front();
     }
-    const advice& only = planned().advices.at(0);
+    const advice& only = advised().advices.at(0);
     const std::string code = code_of(only, paths());
     EXPECT_EQ(code.find("counted"), code.find("counted_")) << code;
     EXPECT_NE(code.find("T: the type of 48 bytes"), std::string::npos) << code;
@@ -788,7 +788,7 @@ TEST(names_of_places, library_memory_is_told_from_what_passes_through_a_library)
     EXPECT_EQ(of("main"), "");
 }
 
-TEST_F(plan, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
+TEST_F(candidates, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
     const auto callable =
         made.stack({"main", "loop:1", "listen:4", "std::function<void ()>::function<lambda>(lambda&&)",
                     "std::_Function_base::_Base_manager<lambda>::_M_create<lambda>(lambda&&)", "operator new<lambda>",
@@ -803,7 +803,7 @@ TEST_F(plan, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
         }
         for (const std::uint64_t object : objects) made.release(object, frees);
     }
-    const std::vector<advice>& advices = planned().advices;
+    const std::vector<advice>& advices = advised().advices;
     ASSERT_EQ(advices.size(), 2U);
     const auto is_of_library = [](const advice& each) { return each.place.kind == place_kind::library; };
     const auto of_library = std::ranges::find_if(advices, is_of_library);
@@ -820,11 +820,11 @@ TEST_F(plan, what_a_library_allocates_for_itself_is_left_and_is_in_no_arena) {
     EXPECT_EQ(arena->figures.objects, 12000U);
 }
 
-TEST_F(plan, functions_of_the_c_library_that_allocate_for_the_program_are_named) {
+TEST_F(candidates, functions_of_the_c_library_that_allocate_for_the_program_are_named) {
     const auto copies = made.stack({"main", "loop:1", "name:3", "__strdup"});
     const auto frees = made.stack({"main", "loop:2", "remove"});
     for (std::uint64_t i = 0; i < 2000; ++i) made.release(made.allocate(copies, 16 + i % 90), frees);
-    const advice& only = planned().advices.at(0);
+    const advice& only = advised().advices.at(0);
     EXPECT_EQ(only.c_functions, std::set<std::string>{"strdup"});
     bool is_said = false;
     for (const std::string& each : cautions_of(only, paths()))
@@ -832,7 +832,7 @@ TEST_F(plan, functions_of_the_c_library_that_allocate_for_the_program_are_named)
     EXPECT_TRUE(is_said);
 }
 
-TEST_F(plan, what_a_captured_container_allocates_is_not_the_librarys) {
+TEST_F(candidates, what_a_captured_container_allocates_is_not_the_librarys) {
     const auto copies = made.stack({"main", "loop:1", "listen:4", "std::function<void ()>::function<lambda>(lambda&&)",
                                     "std::_Function_base::_Base_manager<lambda>::_M_create<lambda>(lambda&&)",
                                     "std::vector<int, std::allocator<int> >::vector(std::vector<int, "
@@ -840,38 +840,38 @@ TEST_F(plan, what_a_captured_container_allocates_is_not_the_librarys) {
                                     "operator new(unsigned long)"});
     const auto frees = made.stack({"main", "loop:2", "remove"});
     for (int i = 0; i < 2000; ++i) made.release(made.allocate(copies, 48), frees);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices.front().places.front().kind, place_kind::container);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices.front().places.front().kind, place_kind::container);
 }
 
-TEST_F(plan, small_sites_are_counted_together) {
+TEST_F(candidates, small_sites_are_counted_together) {
     churn("spawn", 48, 5000, 100);
     churn("rare", 16, 20, 2);
-    planned();
-    EXPECT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().small_sites, 1U);
-    EXPECT_EQ(planned().small_objects, 20U);
+    advised();
+    EXPECT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().small_sites, 1U);
+    EXPECT_EQ(advised().small_objects, 20U);
 }
 
-TEST_F(plan, the_most_allocations_come_first_and_the_same_each_time) {
+TEST_F(candidates, the_most_allocations_come_first_and_the_same_each_time) {
     churn("few", 32, 1000, 50);
     churn("many", 48, 4000, 50);
     requests(50);
     std::vector<std::string> first;
-    for (const advice& each : planned().advices)
+    for (const advice& each : advised().advices)
         first.push_back(evidence_of(each, paths()) + location_of(each, paths()));
     std::vector<std::string> second;
-    for (const advice& each : planned().advices)
+    for (const advice& each : advised().advices)
         second.push_back(evidence_of(each, paths()) + location_of(each, paths()));
     EXPECT_EQ(first, second);
     ASSERT_EQ(first.size(), 3U);
     EXPECT_NE(first[0].find("many"), std::string::npos);
-    const std::vector<advice>& advices = planned().advices;
+    const std::vector<advice>& advices = advised().advices;
     EXPECT_TRUE(std::is_sorted(advices.begin(), advices.end(),
                                [](const advice& a, const advice& b) { return a.figures.objects > b.figures.objects; }));
 }
 
-TEST_F(plan, many_sizes_that_live_about_equally_long_are_a_multi_arena) {
+TEST_F(candidates, many_sizes_that_live_about_equally_long_are_a_multi_arena) {
     const auto captures = made.stack({"main", "stream:1", "capture:3"});
     const auto forgets = made.stack({"main", "stream:2", "forget:4"});
     std::deque<std::uint64_t> packets;
@@ -883,14 +883,14 @@ TEST_F(plan, many_sizes_that_live_about_equally_long_are_a_multi_arena) {
         packets.erase(oldest);
     }
     for (const std::uint64_t object : packets) made.release(object, forgets);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.candidate, verdict::multi_arena);
     EXPECT_GE(only.arenas * only.arena_bytes, only.figures.peak_bytes);
     EXPECT_GE(only.arena_bytes, only.figures.largest);
 }
 
-TEST_F(plan, arenas_of_each_thread_fit_the_neediest_thread) {
+TEST_F(candidates, arenas_of_each_thread_fit_the_neediest_thread) {
     const auto stream = [&](std::uint32_t threads) {
         made = made_trace{};
         const auto captures = made.stack({"main", "stream:1", "capture:3"});
@@ -908,7 +908,7 @@ TEST_F(plan, arenas_of_each_thread_fit_the_neediest_thread) {
         for (std::uint32_t thread = 0; thread < threads; ++thread) {
             for (const std::uint64_t object : packets[thread]) made.release(object, forgets, thread);
         }
-        const advice_list& list = planned();
+        const advice_list& list = advised();
         return list.advices.at(0);
     };
     const advice one = stream(1);
@@ -920,19 +920,19 @@ TEST_F(plan, arenas_of_each_thread_fit_the_neediest_thread) {
     EXPECT_EQ(four.arena_bytes, one.arena_bytes);
 }
 
-TEST_F(plan, small_and_dead_before_its_function_returns_is_a_stack_buffer) {
+TEST_F(candidates, small_and_dead_before_its_function_returns_is_a_stack_buffer) {
     const auto takes = made.stack({"main", "format:3", "malloc"});
     const auto gives = made.stack({"main", "format:9"});
     for (std::uint64_t i = 0; i < 500; ++i) made.release(made.allocate(takes, 20 + i % 180), gives);
-    ASSERT_EQ(planned().advices.size(), 1U);
-    const advice& only = planned().advices[0];
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
     EXPECT_EQ(only.candidate, verdict::stack_buffer);
     EXPECT_EQ(function_of(only), "format");
     EXPECT_EQ(only.escape_depth, 0U);
     EXPECT_GE(only.buffer_bytes, 199U);
 }
 
-TEST_F(plan, large_arrays_allocated_at_entry_and_freed_at_exit_are_left) {
+TEST_F(candidates, large_arrays_allocated_at_entry_and_freed_at_exit_are_left) {
     const auto takes = made.stack({"main", "transform:3"});
     const auto gives = made.stack({"main", "transform:9"});
     for (std::uint64_t i = 0; i < 500; ++i) {
@@ -941,12 +941,12 @@ TEST_F(plan, large_arrays_allocated_at_entry_and_freed_at_exit_are_left) {
         made.release(to, gives);
         made.release(from, gives);
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::leave);
-    EXPECT_NE(planned().advices[0].reason.find("on average"), std::string::npos);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::leave);
+    EXPECT_NE(advised().advices[0].reason.find("on average"), std::string::npos);
 }
 
-TEST_F(plan, a_function_that_jumps_to_free_keeps_what_it_owns) {
+TEST_F(candidates, a_function_that_jumps_to_free_keeps_what_it_owns) {
     // The frame of `work` is gone when free is called; the call that remains in the stack is one of `work`.
     const auto takes = made.stack({"main", "loop:5", "work:3", "malloc"});
     const auto frees = made.stack({"main", "loop:5", "work:4"});
@@ -957,15 +957,15 @@ TEST_F(plan, a_function_that_jumps_to_free_keeps_what_it_owns) {
         made.release(b, frees);
         made.release(a, jumps);
     }
-    ASSERT_EQ(planned().advices.size(), 1U);
-    EXPECT_EQ(planned().advices[0].candidate, verdict::scratch);
-    EXPECT_EQ(function_of(planned().advices[0]), "work");
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].candidate, verdict::scratch);
+    EXPECT_EQ(function_of(advised().advices[0]), "work");
 }
 
-TEST_F(plan, a_sample_gets_no_advice_that_needs_all_allocations) {
+TEST_F(candidates, a_sample_gets_no_advice_that_needs_all_allocations) {
     requests(200);
     churn("spawn", 48, 5000, 100);
-    for (const advice& each : planned(100).advices) {
+    for (const advice& each : advised(100).advices) {
         const bool pool = each.candidate == verdict::object_pool;
         EXPECT_TRUE(pool || each.candidate == verdict::leave) << name_of(each.candidate);
         if (!pool) {

@@ -14,13 +14,13 @@
 
 namespace acre::tool {
 
-class scope_planner {
+class scope_search {
 public:
     /// `places` must outlive this object.
-    scope_planner(const history& run, const call_paths& paths, const change_places& places);
+    scope_search(const history& run, const call_paths& paths, const change_places& places);
 
     /// Returns the advices; claimed() then has the contexts that they serve.
-    std::vector<advice> plan();
+    std::vector<advice> find();
     const std::vector<bool>& claimed() const noexcept { return claimed_; }
 
     /// The contexts of which one object in many outlives the function in which the others die, by that function.

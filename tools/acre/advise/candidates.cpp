@@ -1,4 +1,4 @@
-#include "plan.hpp"
+#include "candidates.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 #include "advice_code.hpp"
 #include "rules.hpp"
-#include "scope_planner.hpp"
+#include "scope_search.hpp"
 #include "sizing.hpp"
 #include "wording.hpp"
 
@@ -130,9 +130,9 @@ std::string library_text(const library_memory& of) {
     return text + "; a preloaded malloc or acre run serves it";
 }
 
-class planner {
+class candidate_search {
 public:
-    planner(const history& run, const call_paths& paths, std::uint64_t sampling_period)
+    candidate_search(const history& run, const call_paths& paths, std::uint64_t sampling_period)
         : run_{run}, paths_{paths}, places_{run, paths}, scopes_{run, paths, places_}, depths_{run, paths} {
         list_.objects = run.object_count();
         for (const allocation_context& each : run.contexts()) list_.bytes += each.bytes;
@@ -140,9 +140,9 @@ public:
         list_.sampling_period = sampling_period;
     }
 
-    advice_list plan() {
-        if (!list_.is_sample()) plan_scopes();
-        plan_sites();
+    advice_list find() {
+        if (!list_.is_sample()) find_in_scopes();
+        find_at_sites();
         for (advice& each : list_.advices) complete(each);
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
             if (a.figures.objects != b.figures.objects) return a.figures.objects > b.figures.objects;
@@ -162,8 +162,8 @@ private:
         std::map<std::uint32_t, group_figures> figures;  // of groups worth a look
     };
 
-    void plan_scopes() {
-        list_.advices = scopes_.plan();
+    void find_in_scopes() {
+        list_.advices = scopes_.find();
         std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
         for (std::uint32_t i = 0; i < list_.advices.size(); ++i) {
             for (const std::uint32_t context : list_.advices[i].contexts) groups[context] = i;
@@ -183,7 +183,7 @@ private:
                       [](const advice& each) { return each.candidate == verdict::leave && each.reason.empty(); });
     }
 
-    void plan_sites() {
+    void find_at_sites() {
         open_ = given_back_;
         for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
             if (!scopes_.claimed()[i]) open_.push_back(i);
@@ -191,13 +191,13 @@ private:
         std::sort(open_.begin(), open_.end());
         context_set open = open_;
         for (std::size_t callers = 0; callers <= max_callers && !open.empty(); ++callers) {
-            open = plan_sites_by(open, callers);
+            open = find_at_sites_by(open, callers);
         }
-        plan_small_sites();
+        find_at_small_sites();
     }
 
     /// Sites too small for an advice of their own are one group where one function owns the lifetimes.
-    void plan_small_sites() {
+    void find_at_small_sites() {
         std::map<std::uint32_t, std::vector<const context_set*>> by_owner;
         for (const context_set& each : small_) by_owner[owner_of_most(each)].push_back(&each);
         std::vector<context_set> groups;
@@ -213,10 +213,10 @@ private:
                 list_.small_objects += objects_in(all);
             }
         }
-        if (!groups.empty()) plan_groups(std::move(groups));
+        if (!groups.empty()) find_in_groups(std::move(groups));
     }
 
-    void plan_groups(std::vector<context_set> groups) {
+    void find_in_groups(std::vector<context_set> groups) {
         std::vector<std::uint32_t> group_of_context(run_.contexts().size(), no_group);
         for (std::uint32_t i = 0; i < groups.size(); ++i) {
             for (const std::uint32_t context : groups[i]) group_of_context[context] = i;
@@ -253,7 +253,7 @@ private:
 
     /// Makes advices for the sites distinguished by `callers`. Returns the contexts that another caller may make
     /// clearer.
-    context_set plan_sites_by(const context_set& open, std::size_t callers) {
+    context_set find_at_sites_by(const context_set& open, std::size_t callers) {
         const site_level& level = level_of(callers);
         std::map<std::uint32_t, context_set> members;
         for (const std::uint32_t context : open) members[level.group_of_context[context]].push_back(context);
@@ -525,7 +525,7 @@ private:
     const history& run_;
     const call_paths& paths_;
     change_places places_;
-    scope_planner scopes_;
+    scope_search scopes_;
     escape_depths depths_;
     context_set given_back_;
     std::vector<context_set> small_;
@@ -536,8 +536,8 @@ private:
 
 }  // namespace
 
-advice_list plan_advices(const history& run, const call_paths& paths, std::uint64_t sampling_period) {
-    return planner{run, paths, sampling_period}.plan();
+advice_list find_candidates(const history& run, const call_paths& paths, std::uint64_t sampling_period) {
+    return candidate_search{run, paths, sampling_period}.find();
 }
 
 advice joined_advice(const std::vector<const advice*>& members, const history& run, const call_paths& paths,

@@ -10,7 +10,7 @@ namespace acre::tool {
 /// Scopes come before sites, and the first rule that holds decides (docs/advise.md). Nothing is measured yet: each
 /// decision is the candidate. Most allocations first. A sampling period above 1 leaves out the rules that need all
 /// allocations.
-advice_list plan_advices(const history& run, const call_paths& paths, std::uint64_t sampling_period = 1);
+advice_list find_candidates(const history& run, const call_paths& paths, std::uint64_t sampling_period = 1);
 
 /// One advice about the allocations of all these: a pool for several sites.
 advice joined_advice(const std::vector<const advice*>& members, const history& run, const call_paths& paths,
