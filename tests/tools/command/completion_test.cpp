@@ -96,7 +96,7 @@ TEST_F(completion, offers_subcommands_and_options_with_descriptions) {
 TEST_F(completion, offers_the_values_of_options) {
     EXPECT_EQ(answer("record --stacks ''"), "words\nunwind\t\nfp\t\ncaller\t\n");
     EXPECT_EQ(answer("record --stacks=f"), "words\n--stacks=unwind\t\n--stacks=fp\t\n--stacks=caller\t\n");
-    EXPECT_TRUE(words_of(answer("diff --by ''")).contains("leaked"));
+    EXPECT_TRUE(words_of(answer("diff --by ''")).contains("never_freed"));
     EXPECT_TRUE(words_of(answer("export --format ''")).contains("pprof"));
     EXPECT_TRUE(words_of(answer("replay --threads ''")).contains("recorded"));
     const words first = words_of(answer("replay --with ''"));

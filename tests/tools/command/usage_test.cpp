@@ -117,7 +117,7 @@ TEST_F(usage, unknown_words_are_refused_with_the_known_ones) {
         {"replay a.acre --with arena --heap dirty", "--heap: 'dirty' is not one of: both, clean, fragmented"},
         {"replay a.acre --with arena --threads 7", "--threads: '7' is not one of: one, recorded"},
         {"record --stacks most -- ls", "--stacks: 'most' is not one of: unwind, fp, caller"},
-        {"diff a.acre a.acre --by speed", "--by: 'speed' is not one of: allocations, bytes, peak, leaked"},
+        {"diff a.acre a.acre --by speed", "--by: 'speed' is not one of: allocations, bytes, peak, never_freed"},
         {"export a.acre -o x --format xml", "--format: 'xml' is not one of: collapsed, csv, dhat, parquet, pprof"},
         {"info a.acre --bogus", "info has no option '--bogus'; see 'acre info --help'"},
         {"info a.acre b.acre", "'b.acre' is one argument too many for info"},

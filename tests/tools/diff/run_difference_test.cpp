@@ -78,15 +78,15 @@ TEST_F(run_difference_of_two, sites_that_grew_and_shrank_are_listed) {
     EXPECT_EQ(grew[0]->text, "parse (made.cpp:7)");
     EXPECT_EQ(grew[0]->by(measure::allocations).amount(), 100U);
     EXPECT_DOUBLE_EQ(grew[0]->by(measure::allocations).share(), 0.1);
-    const auto shrank = difference_.changed(measure::leaked, false);
+    const auto shrank = difference_.changed(measure::never_freed, false);
     ASSERT_EQ(shrank.size(), 1U);
     EXPECT_EQ(shrank[0]->text, "keep (made.cpp:9)");
-    EXPECT_EQ(shrank[0]->after.leaked_objects, 10U);
+    EXPECT_EQ(shrank[0]->after.never_freed_objects, 10U);
     EXPECT_NE(text({measure::allocations, 10}).find("+100  +10.0 %"), std::string::npos);
     EXPECT_NE(text({measure::allocations, 10}).find("What grew, by allocations (1 of 1 site)"), std::string::npos);
     EXPECT_EQ(json()["grew"][0]["bytes"]["after"], 110'000);
     EXPECT_EQ(json()["shrank"][0]["function"], "keep");
-    EXPECT_EQ(json()["totals"]["leaked_objects"]["before"], 20);
+    EXPECT_EQ(json()["totals"]["never_freed_objects"]["before"], 20);
 }
 
 TEST_F(run_difference_of_two, new_and_gone_sites_are_named_as_such) {

@@ -176,8 +176,8 @@ nlohmann::json evidence_json(const advice& each, const call_paths& paths) {
         {"escape_depth", each.escape_depth == no_owner ? nlohmann::json() : nlohmann::json(each.escape_depth)},
         {"life_in_thread_bytes", life_json(figures.thread_life)},
         {"life_in_group_bytes", life_json(figures.group_life)},
-        {"immortal_share", figures.immortal_share()},
-        {"freed_elsewhere_share", figures.elsewhere_share()},
+        {"never_freed_share", figures.never_freed_share()},
+        {"freed_by_other_thread_share", figures.elsewhere_share()},
         {"threads", figures.threads}};
     if (each.of_scope) {
         evidence["generations"] = {

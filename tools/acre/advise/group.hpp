@@ -120,7 +120,7 @@ struct group_figures {
     double lifo_share() const noexcept { return ratio(freed_last_first, objects - never_freed); }
     double fifo_share() const noexcept { return ratio(freed_first_first, objects - never_freed); }
     double solo_share() const noexcept { return ratio(freed_alone, objects - never_freed); }
-    double immortal_share() const noexcept { return ratio(never_freed, objects); }
+    double never_freed_share() const noexcept { return ratio(never_freed, objects); }
     double elsewhere_share() const noexcept { return ratio(freed_elsewhere, objects - never_freed); }
     double top_size_share() const noexcept { return ratio(top_size_count, objects); }
     double growth() const noexcept { return ratio(bytes, thread_peak_bytes); }

@@ -60,7 +60,7 @@ ruling rule_for_freed_elsewhere(const group_figures& figures) {
 
 ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
     if (is_large(figures)) return leave_large(figures);
-    if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
+    if (figures.never_freed_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
     if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
     // A pool of one thread must never get an object back from another thread.
     const bool crosses_threads = figures.freed_elsewhere != 0;
@@ -87,7 +87,7 @@ ruling rule_for_scope(const group_figures& figures, const generation_figures& ge
 
 ruling rule_for_sample(const group_figures& figures) {
     if (is_large(figures)) return leave_large(figures);
-    if (figures.immortal_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
+    if (figures.never_freed_share() > threshold::immortal) return {verdict::monotonic_arena, {}};
     if (figures.elsewhere_share() > threshold::few_elsewhere) return rule_for_freed_elsewhere(figures);
     if (comes_and_goes(figures) && has_one_size(figures)) {
         return figures.freed_elsewhere != 0 ? rule_for_freed_elsewhere(figures) : ruling{verdict::object_pool, {}};

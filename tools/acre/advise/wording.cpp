@@ -218,7 +218,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("drag", percent_text(each.generations.drag()));
     add("lifo", percent_text(figures.lifo_share()));
     add("solo", percent_text(figures.solo_share()));
-    add("immortal", percent_text(figures.immortal_share()));
+    add("immortal", percent_text(figures.never_freed_share()));
     add("freed_elsewhere", percent_text(figures.elsewhere_share()));
     add("churn", allocations_in_words(figures.churn()));
     add("growth", fmt::format("{:.2f}", figures.growth()));

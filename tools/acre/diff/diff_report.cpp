@@ -85,7 +85,7 @@ template <typename Of>
 nlohmann::json measures_json(const Of& of) {
     nlohmann::json object;
     for (const measure what : all_measures) object[name_of(what)] = growth_json(of.by(what));
-    object["leaked_objects"] = growth_json({of.before.leaked_objects, of.after.leaked_objects});
+    object["never_freed_objects"] = growth_json({of.before.never_freed_objects, of.after.never_freed_objects});
     return object;
 }
 
@@ -127,7 +127,7 @@ const char* title_of(measure what) {
             return "bytes";
         case measure::peak:
             return "bytes at the peak";
-        case measure::leaked:
+        case measure::never_freed:
             return "bytes never freed";
     }
     return "";

@@ -55,8 +55,8 @@ const char* name_of(measure what) {
             return "bytes";
         case measure::peak:
             return "peak";
-        case measure::leaked:
-            return "leaked";
+        case measure::never_freed:
+            return "never_freed";
     }
     return "";
 }
@@ -69,8 +69,8 @@ std::uint64_t run_figures::of(measure what) const noexcept {
             return bytes;
         case measure::peak:
             return peak_bytes;
-        case measure::leaked:
-            return leaked_bytes;
+        case measure::never_freed:
+            return never_freed_bytes;
     }
     return 0;
 }

@@ -12,8 +12,8 @@
 namespace acre::tool {
 
 /// The figures that are compared.
-enum class measure : std::uint8_t { allocations, bytes, peak, leaked };
-inline constexpr std::array all_measures{measure::allocations, measure::bytes, measure::peak, measure::leaked};
+enum class measure : std::uint8_t { allocations, bytes, peak, never_freed };
+inline constexpr std::array all_measures{measure::allocations, measure::bytes, measure::peak, measure::never_freed};
 
 /// The name on the command line.
 const char* name_of(measure what);
@@ -21,10 +21,10 @@ const char* name_of(measure what);
 /// The figures of a site or of a whole run.
 struct run_figures {
     std::uint64_t allocations = 0;
-    std::uint64_t bytes = 0;           // of all of them
-    std::uint64_t peak_bytes = 0;      // peak of live bytes
-    std::uint64_t leaked_bytes = 0;    // never freed
-    std::uint64_t leaked_objects = 0;  // never freed
+    std::uint64_t bytes = 0;       // of all of them
+    std::uint64_t peak_bytes = 0;  // peak of live bytes
+    std::uint64_t never_freed_bytes = 0;
+    std::uint64_t never_freed_objects = 0;
 
     std::uint64_t of(measure what) const noexcept;
     friend bool operator==(const run_figures&, const run_figures&) = default;

@@ -206,17 +206,16 @@ nlohmann::json site_json(const call_paths& paths, const site_summary& site) {
 }
 
 nlohmann::json scope_json(const scope_summary& scope) {
-    return {{"name", scope.name},
-            {"runs", scope.runs},
-            {"threads", scope.threads},
-            {"allocations", scope.allocated.count},
-            {"bytes", scope.allocated.bytes},
-            {"run_bytes",
-             {{"median", scope.bytes.percentile(0.5)},
-              {"p99", scope.bytes.percentile(0.99)},
-              {"largest", scope.bytes.largest()}}},
-            {"left", tally_json(scope.left)},
-            {"runs_leaving", scope.runs_leaving}};
+    return {
+        {"name", scope.name},
+        {"runs", scope.runs},
+        {"threads", scope.threads},
+        {"allocations", scope.allocated.count},
+        {"bytes", scope.allocated.bytes},
+        {"run_bytes",
+         {{"p50", scope.bytes.percentile(0.5)}, {"p99", scope.bytes.percentile(0.99)}, {"max", scope.bytes.largest()}}},
+        {"left", tally_json(scope.left)},
+        {"runs_leaving", scope.runs_leaving}};
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ function evidence_rows(evidence) {
     ['peak of live objects', `${plural(evidence.peak_objects, 'object', 'objects')}, ${bytes_text(evidence.peak_bytes)}`],
     ['different sizes', `${count_text(evidence.sizes)}; ${percent_text(evidence.top_size_share)} are of ${bytes_text(evidence.top_size)}`],
     ['allocations for each object live at the peak', short_number(evidence.churn)],
-    ['freed youngest first', percent_text(evidence.lifo_share)], ['never freed', percent_text(evidence.immortal_share)],
-    ['freed by another thread', percent_text(evidence.freed_elsewhere_share)], ['threads', count_text(evidence.threads)],
+    ['freed youngest first', percent_text(evidence.lifo_share)], ['never freed', percent_text(evidence.never_freed_share)],
+    ['freed by another thread', percent_text(evidence.freed_by_other_thread_share)], ['threads', count_text(evidence.threads)],
   ];
   const { generations } = evidence;
   if (generations) {

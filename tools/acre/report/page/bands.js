@@ -65,7 +65,7 @@ function scope_figures(into, scopes) {
   into.append(table('What the scopes allocate, most bytes first',
     ['scope', 'runs', 'threads', 'allocations', 'bytes', 'in one run: median', '99th percentile', 'largest', 'not freed in it'],
     scopes.map((each) => [shortened(each.name), count_text(each.runs), count_text(each.threads), count_text(each.allocations), bytes_text(each.bytes),
-      bytes_text(each.run_bytes.median), bytes_text(each.run_bytes.p99), bytes_text(each.run_bytes.largest),
+      bytes_text(each.run_bytes.p50), bytes_text(each.run_bytes.p99), bytes_text(each.run_bytes.max),
       bytes_text(each.left.bytes)]), [1, 2, 3, 4, 5, 6, 7, 8]));
 }
 
