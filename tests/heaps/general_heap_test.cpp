@@ -92,11 +92,11 @@ TEST(general_heap, every_size_at_every_alignment) {
 TEST(general_heap, a_thread_that_holds_little_keeps_few_slots) {
     acre::general_heap memory;
     constexpr std::size_t bytes = 224;
-    const std::size_t before = memory.figures().slots;
+    const std::size_t before = memory.figures().slot_bytes;
     std::size_t kept = 0;
     std::thread{[&] {
         void* p = memory.allocate(bytes);
-        kept = memory.figures().slots - before;
+        kept = memory.figures().slot_bytes - before;
         memory.deallocate(p);
     }}.join();
     // The C library may allocate for the thread.
@@ -205,17 +205,17 @@ TEST(general_heap, memory_goes_back_to_the_system) {
     acre::general_heap memory;
     std::vector<void*> blocks;
     for (int i = 0; i < 64; ++i) blocks.push_back(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
-    const std::size_t large = memory.figures().large;
+    const std::size_t large = memory.figures().large_bytes;
     EXPECT_GE(large, 64_MiB);
     for (void* each : blocks) memory.deallocate(each);
-    EXPECT_LE(memory.figures().large, large - 64_MiB);
-    EXPECT_GE(memory.figures().free_runs, 64_MiB);
+    EXPECT_LE(memory.figures().large_bytes, large - 64_MiB);
+    EXPECT_GE(memory.figures().free_run_bytes, 64_MiB);
     EXPECT_GE(memory.release_unused(), 64_MiB);
-    EXPECT_LT(memory.figures().free_runs, 64_KiB) << "parts of pages of up to 64 KiB";
+    EXPECT_LT(memory.figures().free_run_bytes, 64_KiB) << "parts of pages of up to 64 KiB";
 
     memory.set_options({.keep_bytes = 0, .keep_milliseconds = 0});
     memory.deallocate(std::memset(memory.allocate(1_MiB), 1, 1_MiB));
-    EXPECT_LT(memory.figures().free_runs, 64_KiB) << "parts of pages of up to 64 KiB";
+    EXPECT_LT(memory.figures().free_run_bytes, 64_KiB) << "parts of pages of up to 64 KiB";
     memory.set_options({});
 }
 
@@ -239,15 +239,16 @@ TEST(general_heap, memory_of_a_peak_goes_back_while_small_slots_come_and_go) {
         }
     }
     for (void* each : peak) memory.deallocate(each);
-    EXPECT_GE(memory.figures().free_runs, 32_MiB) << "the peak was a moment ago";
+    EXPECT_GE(memory.figures().free_run_bytes, 32_MiB) << "the peak was a moment ago";
 
     const auto begun = std::chrono::steady_clock::now();
     small.resize(10'000);
-    while (memory.figures().free_runs > 4_MiB && std::chrono::steady_clock::now() - begun < std::chrono::seconds{10}) {
+    while (memory.figures().free_run_bytes > 4_MiB &&
+           std::chrono::steady_clock::now() - begun < std::chrono::seconds{10}) {
         for (void*& each : small) each = memory.allocate(bytes);
         for (void* each : small) memory.deallocate(each);
     }
-    EXPECT_LE(memory.figures().free_runs, 4_MiB);
+    EXPECT_LE(memory.figures().free_run_bytes, 4_MiB);
     for (void* each : stay) memory.deallocate(each);
     memory.set_options({});
 }
@@ -257,7 +258,7 @@ TEST(general_heap, a_stack_that_was_full_and_empty_in_turns_keeps_more) {
     acre::general_heap memory;
     constexpr std::size_t bytes = 64;
     const std::size_t at_first = acre::detail::heap_classes::layouts[acre::detail::heap_classes::class_of(bytes)].kept;
-    const std::size_t before = memory.figures().slots;
+    const std::size_t before = memory.figures().slot_bytes;
     std::vector<std::size_t> kept;
     std::thread{[&] {
         for (int round = 0; round < 4; ++round) {
@@ -265,13 +266,13 @@ TEST(general_heap, a_stack_that_was_full_and_empty_in_turns_keeps_more) {
             for (std::size_t i = 0; i < 20 * at_first; ++i) blocks.push_back(memory.allocate(bytes));
             for (void* each : blocks) memory.deallocate(each);
             // Those of the vector's own storage are of other sizes; the C library may allocate for the thread.
-            kept.push_back((memory.figures().slots - before) / bytes);
+            kept.push_back((memory.figures().slot_bytes - before) / bytes);
         }
     }}.join();
     EXPECT_LE(kept.front(), 2 * at_first + 64) << "it was full for the first time";
     EXPECT_GT(kept.back(), at_first + 32) << "half of what it holds at most";
     EXPECT_LE(kept.back(), 4 * at_first + 64);
-    EXPECT_EQ(memory.figures().slots, before) << "an ended thread keeps none";
+    EXPECT_EQ(memory.figures().slot_bytes, before) << "an ended thread keeps none";
 }
 
 TEST(general_heap, slots_of_ended_threads_are_used_again) {
@@ -284,9 +285,9 @@ TEST(general_heap, slots_of_ended_threads_are_used_again) {
         for (void* each : mine) memory.deallocate(each);
     };
     std::thread{use}.join();
-    const std::size_t in_use = memory.figures().slots;
+    const std::size_t in_use = memory.figures().slot_bytes;
     for (int generation = 0; generation < 50; ++generation) std::thread{use}.join();
-    EXPECT_EQ(memory.figures().slots, in_use);
+    EXPECT_EQ(memory.figures().slot_bytes, in_use);
 }
 
 // Threads free each other's blocks, some after the thread that made them ended.

@@ -193,7 +193,7 @@ TEST(checked, fresh_and_freed_storage_have_patterns) {
 
 TEST(checked_death, a_write_to_what_was_freed_is_found) {
     const auto misuse = [](auto then) {
-        checked<acre::pool<64>> slots{checked_options{.quarantine = 2}};
+        checked<acre::pool<64>> slots{checked_options{.quarantine_allocations = 2}};
         void* p = slots.allocate();
         slots.deallocate(p);
         write(p, 5);
@@ -218,7 +218,7 @@ TEST(checked_death, a_write_to_what_was_freed_is_found) {
 
 TEST(checked, what_leaves_the_quarantine_serves_the_next_request) {
     if (acre::poisoning) GTEST_SKIP() << "there, all goes through the pool";
-    checked<acre::pool<64>> slots{checked_options{.quarantine = 3}};
+    checked<acre::pool<64>> slots{checked_options{.quarantine_allocations = 3}};
     void* freed[4];
     for (void*& each : freed) each = slots.allocate();
     for (int i = 0; i < 3; ++i) slots.deallocate(freed[i]);
@@ -244,7 +244,7 @@ TEST(checked, what_leaves_the_quarantine_serves_the_next_request) {
 
 TEST(checked_death, a_damaged_slot_is_not_handed_out_again) {
     if (acre::poisoning) GTEST_SKIP() << "AddressSanitizer sees the write itself";
-    checked<acre::pool<64>> slots{checked_options{.quarantine = 1}};
+    checked<acre::pool<64>> slots{checked_options{.quarantine_allocations = 1}};
     void* damaged = slots.allocate();
     void* other = slots.allocate();
     slots.deallocate(damaged);
@@ -259,13 +259,13 @@ TEST(checked_death, a_damaged_slot_is_not_handed_out_again) {
 }
 
 TEST(checked, the_bytes_of_a_quarantine_are_limited) {
-    checked<acre::multi_pool> pool{checked_options{.quarantine = 100, .quarantine_bytes = 1000}};
+    checked<acre::multi_pool> pool{checked_options{.quarantine_allocations = 100, .quarantine_bytes = 1000}};
     for (int i = 0; i < 300; ++i) {
         const std::size_t bytes = static_cast<std::size_t>(i) * 7 % 400;
         pool.deallocate(pool.allocate(bytes), bytes);
     }
     EXPECT_LT(pool.quarantined(), 50u);
-    checked<acre::pool<64>> slots{checked_options{.quarantine = 100, .quarantine_bytes = 640}};
+    checked<acre::pool<64>> slots{checked_options{.quarantine_allocations = 100, .quarantine_bytes = 640}};
     std::vector<void*> live;
     for (int i = 0; i < 50; ++i) live.push_back(slots.allocate());
     for (void* each : live) slots.deallocate(each);
@@ -303,7 +303,7 @@ void works_at_random(std::size_t quarantine, Pool& pool) {
 }
 TEST_F(checked_reports, nothing_is_reported_of_random_work) {
     for (const std::size_t quarantine : {0u, 1u, 2u, 7u, 64u}) {
-        checked<acre::pool<64>> slots{checked_options{.quarantine = quarantine, .handler = remember}};
+        checked<acre::pool<64>> slots{checked_options{.quarantine_allocations = quarantine, .handler = remember}};
         works_at_random(quarantine, slots);
     }
     EXPECT_TRUE(all_told.empty());
@@ -331,7 +331,7 @@ TEST(checked_death, a_double_free_is_named) {
 }
 
 TEST(checked_death, a_double_free_is_named_after_the_quarantine) {
-    checked<acre::heap> heap{checked_options{.quarantine = 0}};
+    checked<acre::heap> heap{checked_options{.quarantine_allocations = 0}};
     void* p = heap.allocate(1'000'000);
     heap.deallocate(p, 1'000'000);
     EXPECT_EQ(heap.quarantined(), 0u);
@@ -340,7 +340,7 @@ TEST(checked_death, a_double_free_is_named_after_the_quarantine) {
 
 // An arena hands nothing out again, so what was freed there stays known.
 TEST_F(checked_reports, a_double_free_in_an_arena_is_named_however_late) {
-    checked<acre::arena> level{{.quarantine = 4, .handler = remember}};
+    checked<acre::arena> level{{.quarantine_allocations = 4, .handler = remember}};
     void* early = level.allocate(16);
     level.deallocate(early, 16);
     (void)level.allocate(16);
@@ -386,8 +386,9 @@ TEST(checked, a_handler_may_use_the_resource_that_threads_share) {
 
 TEST_F(checked_reports, a_double_free_of_an_object_or_a_slot_is_named_in_the_quarantine_and_after_it) {
     for (const std::size_t quarantine : {0u, 1u, 20u}) {
-        checked<acre::object_pool<std::string>> names{checked_options{.quarantine = quarantine, .handler = remember}};
-        checked<acre::pool<64>> slots{checked_options{.quarantine = quarantine, .handler = remember}};
+        checked<acre::object_pool<std::string>> names{
+            checked_options{.quarantine_allocations = quarantine, .handler = remember}};
+        checked<acre::pool<64>> slots{checked_options{.quarantine_allocations = quarantine, .handler = remember}};
         std::string* one = names.create("URG");
         void* slot = slots.allocate();
         names.destroy(one);
@@ -959,7 +960,8 @@ TEST_F(checked_reports, a_late_write_is_reported_once) {
     if (acre::poisoning) GTEST_SKIP() << "AddressSanitizer ends the program";
     // Small ones are compared as words, large ones in a loop; of the last one a part is filled.
     for (const std::size_t bytes : {5u, 20u, 64u, 100u, 1000u}) {
-        checked<acre::multi_pool> pool{checked_options{.quarantine = 1, .fill_bytes = 200, .handler = remember}};
+        checked<acre::multi_pool> pool{
+            checked_options{.quarantine_allocations = 1, .fill_bytes = 200, .handler = remember}};
         void* p = pool.allocate(bytes);
         pool.deallocate(p, bytes);
         write(p, 3);
@@ -982,7 +984,7 @@ struct animal {
 };
 
 TEST(checked_death, a_checked_ptr_is_not_used_after_its_object) {
-    checked<acre::object_pool<animal>> pool{checked_options{.quarantine = 0}};
+    checked<acre::object_pool<animal>> pool{checked_options{.quarantine_allocations = 0}};
     checked_ptr<animal> one{pool, pool.create()};
     checked_ptr<const animal> same = one;
     EXPECT_EQ(one->legs + (*same).legs, 8);
@@ -1165,7 +1167,7 @@ TEST(checked, what_is_held_back_serves_a_request_that_would_fail) {
 
 TEST(checked, records_forget_what_is_long_gone) {
     checking_upstream own;
-    checked<acre::heap> heap{checked_options{.quarantine = 8, .records = own}};
+    checked<acre::heap> heap{checked_options{.quarantine_allocations = 8, .records = own}};
     for (int i = 0; i < 5000; ++i)
         heap.deallocate(heap.allocate(static_cast<std::size_t>(i)), static_cast<std::size_t>(i));
     EXPECT_LT(own.peak_bytes(), 64'000u) << "5,000 records take five times that";
@@ -1174,7 +1176,7 @@ TEST(checked, records_forget_what_is_long_gone) {
 // Threads.
 
 TEST(checked, threads_share_a_checked_concurrent_pool) {
-    checked<acre::concurrent_pool<64>> slots{checked_options{.quarantine = 4}};
+    checked<acre::concurrent_pool<64>> slots{checked_options{.quarantine_allocations = 4}};
     const auto work = [&] {
         std::vector<void*> mine;
         for (int i = 0; i < 3000; ++i) {
@@ -1268,7 +1270,7 @@ void expect_works_after_each_failure(Make make) {
         checking_upstream own;
         (n % 2 == 0 ? upstream : own).fail_at((n + 1) / 2);
         {
-            auto tested = make(checked_options{.quarantine = 4, .records = own}, upstream);
+            auto tested = make(checked_options{.quarantine_allocations = 4, .records = own}, upstream);
             std::size_t refused = 0;
             for (int i = 0; i < 200; ++i) {
                 try {
@@ -1302,7 +1304,7 @@ TEST(checked, failing_upstreams_lose_nothing) {
 }
 
 TEST(checked, options_out_of_range_are_refused) {
-    EXPECT_THROW((checked<acre::heap>{checked_options{.quarantine = 100'000}}), acre::bad_option);
+    EXPECT_THROW((checked<acre::heap>{checked_options{.quarantine_allocations = 100'000}}), acre::bad_option);
     EXPECT_THROW((checked<acre::heap>{checked_options{.stack_frames = 17}}), acre::bad_option);
 }
 

@@ -108,7 +108,7 @@ TEST(describe, what_stands_for_another_by_that) {
 // As general_heap, which not every target has.
 struct heap_like {
     struct held {
-        std::size_t slots = 1, free_slots = 2, large = 3, free_runs = 4;
+        std::size_t slot_bytes = 1, free_slot_bytes = 2, large_bytes = 3, free_run_bytes = 4;
     };
     static constexpr const char* name = "a heap";
     static held figures() { return {}; }

@@ -53,10 +53,10 @@ struct general_heap_options {
 
 /// What the heap holds, in bytes.
 struct general_heap_figures {
-    std::size_t slots = 0;       ///< slots in use, and free ones that threads keep
-    std::size_t free_slots = 0;  ///< other free slots
-    std::size_t large = 0;       ///< allocations of more than 32 KiB
-    std::size_t free_runs = 0;   ///< free units that may hold data
+    std::size_t slot_bytes = 0;       ///< slots in use, and free ones that threads keep
+    std::size_t free_slot_bytes = 0;  ///< other free slots
+    std::size_t large_bytes = 0;      ///< allocations of more than 32 KiB
+    std::size_t free_run_bytes = 0;   ///< free units that may hold data
 };
 
 /// The heap of the process.

@@ -20,7 +20,7 @@ enum class leak_rule : unsigned char {
 /// What acre::checked does and keeps: the first argument of its constructor.
 struct checked_options {
     /// Freed allocations that are held back, to find writes to them and a second free; 0 to 65,536.
-    std::size_t quarantine = 256;
+    std::size_t quarantine_allocations = 256;
     /// Upper limit of the bytes held back.
     std::size_t quarantine_bytes = 256 * 1024;
     /// Frames of the call stack that are kept for each allocation and each free, 0 to 16. About a microsecond for 8.

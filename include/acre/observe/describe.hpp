@@ -118,10 +118,10 @@ void add_records(description& to, const R& r) noexcept {
         to.number("counted % allocations of % bytes live, % bytes at the peak, % refused", counts.allocations.value,
                   counts.bytes.value, counts.bytes.peak, counts.failures);
     }
-    if constexpr (requires { r.figures().free_slots; }) {
+    if constexpr (requires { r.figures().free_slot_bytes; }) {
         const auto now = r.figures();
-        to.number("% bytes in slots, % in large allocations, % in free slots, % in free runs", now.slots, now.large,
-                  now.free_slots, now.free_runs);
+        to.number("% bytes in slots, % in large allocations, % in free slots, % in free runs", now.slot_bytes,
+                  now.large_bytes, now.free_slot_bytes, now.free_run_bytes);
     }
 }
 

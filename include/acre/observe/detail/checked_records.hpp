@@ -85,11 +85,12 @@ public:
           memory_(options.records),
           own_(options.records),
           table_(options.records),
-          quarantine_(options.records, options.quarantine, options.quarantine_bytes),
+          quarantine_(options.records, options.quarantine_allocations, options.quarantine_bytes),
           reports_(options, resource),
           due_(options.records),
           kept_(options.records) {
-        require_option(options.quarantine <= 65'536, checked_name, "quarantine", options.quarantine, "0 to 65536");
+        require_option(options.quarantine_allocations <= 65'536, checked_name, "quarantine_allocations",
+                       options.quarantine_allocations, "0 to 65536");
         require_option(options.stack_frames <= call_stack::max_frames, checked_name, "stack_frames",
                        options.stack_frames, "0 to 16");
         guard_forks();
