@@ -520,8 +520,6 @@ private:
                commit(first + guard(), count - 2 * guard());
     }
 
-    bool is_usable(std::size_t granule) const noexcept { return (usable_[granule / 64] >> granule % 64 & 1) != 0; }
-
     // The first granule in [from, end) that is usable or not, as `usable` says; `end` when there is none.
     std::size_t next_granule(std::size_t from, std::size_t end, bool usable) const noexcept {
         while (from < end) {

@@ -82,9 +82,6 @@ public:
     /// `write` gets each section when it is full. `bytes_before`: in the file, or fewer.
     event_sections(section_writer write, std::size_t nodes, std::size_t scope_names, std::uint64_t bytes_before);
 
-    /// Sections go there from now on.
-    void write_to(section_writer write) { write_ = std::move(write); }
-
     /// From now on stacks below `nodes` are expected, too.
     void grow(std::size_t nodes) {
         nodes_ = nodes;
