@@ -101,13 +101,6 @@ void set_sizes(const std::string& text, selection_options& selected) {
     if (wrong) throw usage_error{"--sizes: '" + text + "' is not a range of sizes such as 16..256, ..4K or 64"};
 }
 
-void write_plot(const std::string& path, const front_picture& of) {
-    const std::string picture = plot_svg(of);
-    replacing_file file{path};
-    file.write({reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()});
-    file.finish();
-}
-
 /// A trace reduced to the selected events.
 class selected_trace {
 public:
@@ -179,8 +172,8 @@ int run_fit(const fit_command_options& options, const command_context& context) 
     }
     if (!options.plot.empty()) {
         if (outcome.result.multi_arena.empty()) throw tool_error{"there is no front of multi_arena to plot"};
-        write_plot(options.plot,
-                   {outcome.result.multi_arena, arena_sharing::one_thread, outcome.result.figures.peak_bytes});
+        write_file(options.plot, plot_svg({outcome.result.multi_arena, arena_sharing::one_thread,
+                                           outcome.result.figures.peak_bytes}));
     }
     if (options.json) {
         print(text_of(fit_json(outcome, paths, reader.header())));

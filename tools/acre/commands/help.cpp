@@ -266,10 +266,7 @@ struct man_options {
 };
 
 void write_page(const std::filesystem::path& folder, const CLI::App& page_of, const option_rules& rules) {
-    const std::string page = manual_page(page_of, rules);
-    replacing_file file{folder / (manual_name(page_of) + ".1")};
-    file.write({reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
-    file.finish();
+    write_file(folder / (manual_name(page_of) + ".1"), manual_page(page_of, rules));
 }
 
 int run_man(const man_options& options, const CLI::App& app, const option_rules& rules) {

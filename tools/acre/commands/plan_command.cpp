@@ -42,9 +42,7 @@ const std::map<std::string, bool>& malloc_choices() {
 void write_plan(const site_plan& plan, const std::string& output) {
     const std::string text = plan_text(plan);
     if (output.empty()) return print(text);
-    replacing_file file{output};
-    file.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-    file.finish();
+    write_file(output, text);
 }
 
 std::string plan_name(const plan_options& options) {

@@ -135,9 +135,7 @@ private:
 
     void write(const std::string& page) const {
         if (options_.output == "-") return print(page);
-        replacing_file file{options_.output};
-        file.write({reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
-        file.finish();
+        write_file(options_.output, page);
         remark(context_, "wrote '" + options_.output + "': open it in a browser");
     }
 

@@ -104,13 +104,6 @@ std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& 
     return notes;
 }
 
-void write_page(replacing_file& file, const std::string& page, const std::string& output,
-                const command_context& context) {
-    file.write({reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
-    file.finish();
-    remark(context, "wrote '" + output + "': open it in a browser");
-}
-
 int run_try(const try_options& options, const command_context& context) {
     const std::vector<std::string> command = command_of(options, context);
     check_together(options);
@@ -142,7 +135,11 @@ int run_try(const try_options& options, const command_context& context) {
     clear_progress();
     result.notes = notes;
     print(options.json ? text_of(try_json(result, command)) : try_text(result, command));
-    if (page) write_page(*page, try_page(result, command), options.report, context);
+    if (page) {
+        page->write(try_page(result, command));
+        page->finish();
+        remark(context, "wrote '" + options.report + "': open it in a browser");
+    }
     if (!has_comparison(result)) return status_failure;
     return plan ? plan->status : status_success;
 }

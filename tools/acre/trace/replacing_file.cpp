@@ -115,6 +115,10 @@ void replacing_file::write(std::span<const std::uint8_t> bytes) {
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) cannot_write();
 }
 
+void replacing_file::write(std::string_view text) {
+    write(std::span{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
 void replacing_file::finish() {
     if (std::fflush(file_.get()) != 0) cannot_write();
     if (!has_name_) give_name();
@@ -134,6 +138,12 @@ void replacing_file::give_name() {
 
 void replacing_file::cannot_write() const {
     throw tool_error{"cannot write '" + path_.string() + "': " + reason_of(errno)};
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+    replacing_file file{path};
+    file.write(text);
+    file.finish();
 }
 
 }  // namespace acre::tool

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace acre::tool {
 
@@ -29,6 +30,7 @@ public:
     replacing_file& operator=(const replacing_file&) = delete;
 
     void write(std::span<const std::uint8_t> bytes);
+    void write(std::string_view text);
 
     /// Gives the file its name. Nothing can be written afterwards.
     void finish();
@@ -50,5 +52,8 @@ private:
     bool has_name_ = false;
     std::unique_ptr<std::FILE, file_closer> file_;
 };
+
+/// Writes a whole file, as a replacing_file does.
+void write_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace acre::tool
