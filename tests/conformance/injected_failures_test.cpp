@@ -100,7 +100,7 @@ private:
 using make_trial = std::function<std::unique_ptr<trial>(checking_upstream&)>;
 
 /// How many failures are tried before the operation must have succeeded.
-constexpr std::size_t most_failures = 1000;
+constexpr std::size_t max_failures = 1000;
 
 /// A failure that is made due, and whether it came.
 struct injection {
@@ -144,8 +144,8 @@ void expect_each_failure_survived(const char* what, const make_trial& make, afte
     SCOPED_TRACE(what);
     for (const injection& how : injections) {
         std::size_t n = 1;
-        while (n < most_failures && !testing::Test::HasFailure() && fails_and_goes_on(make, changed, how, n)) ++n;
-        EXPECT_LT(n, most_failures) << "fails for ever";
+        while (n < max_failures && !testing::Test::HasFailure() && fails_and_goes_on(make, changed, how, n)) ++n;
+        EXPECT_LT(n, max_failures) << "fails for ever";
     }
 }
 
@@ -374,13 +374,13 @@ TEST(injected_failures, object_pools) {
 
 /// What any resource can be asked for, and containers through its allocator.
 template <class R>
-void expect_resource_survives(std::size_t most_bytes = 3000) {
+void expect_resource_survives(std::size_t max_bytes = 3000) {
     const auto some = [](R& r) { (void)r.allocate(24, 8); };
     const auto freed = [](R& r, void* p, std::size_t bytes, std::size_t alignment) {
         if (p == nullptr) throw std::bad_alloc{};
         r.deallocate(p, bytes, alignment);
     };
-    for (const std::size_t bytes : {std::size_t{24}, most_bytes}) {
+    for (const std::size_t bytes : {std::size_t{24}, max_bytes}) {
         expect_survives<R>("allocate", [=](R& r) { freed(r, r.allocate(bytes, 8), bytes, 8); }, some);
         expect_survives<R>("try_allocate", [=](R& r) { freed(r, r.try_allocate(bytes, 8), bytes, 8); }, some);
     }

@@ -35,7 +35,7 @@ void read_table(const std::uint8_t* data, std::size_t bytes) {
         for (std::uint32_t site = 0; site < each.sites; ++site)
             groups = std::max<std::uint64_t>(groups, table.first_site()[each.first_site + site].group);
     }
-    acre_test::check(groups <= plan_table::most_groups);
+    acre_test::check(groups <= plan_table::max_groups);
 }
 
 }  // namespace

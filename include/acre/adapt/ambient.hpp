@@ -109,7 +109,7 @@ public:
     constexpr ambient_tag() noexcept = default;
     /// `thread` is 0 for any thread.
     constexpr ambient_tag(std::uint32_t kind, std::uint32_t thread) noexcept
-        : bits_(kind | (thread == 0 ? 0 : 1 + (thread - 1) % most_threads) << kind_bits) {}
+        : bits_(kind | (thread == 0 ? 0 : 1 + (thread - 1) % max_threads) << kind_bits) {}
     /// For a tag without a kind.
     constexpr ambient_tag with_kind(std::uint32_t kind) const noexcept { return ambient_tag{bits_ | kind}; }
     constexpr ambient_tag extended() const noexcept { return ambient_tag{bits_ | extended_bit}; }
@@ -127,13 +127,13 @@ public:
 
 private:
     static constexpr unsigned kind_bits = 11;
-    static constexpr std::uint32_t most_threads = (1u << 20) - 1;
+    static constexpr std::uint32_t max_threads = (1u << 20) - 1;
     static constexpr std::uint32_t extended_bit = 1u << 31;
     static constexpr std::uint32_t freed_kind = (1u << kind_bits) - 1;
     static_assert(ambient_kinds::most < freed_kind);
 
     explicit constexpr ambient_tag(std::uint32_t bits) noexcept : bits_(bits) {}
-    constexpr std::uint32_t threads() const noexcept { return bits_ & (most_threads << kind_bits); }
+    constexpr std::uint32_t threads() const noexcept { return bits_ & (max_threads << kind_bits); }
 
     std::uint32_t bits_ = 0;
 };
@@ -232,7 +232,7 @@ public:
         if (functions.try_resize == nullptr) return false;
         if (found.tag.is_extended()) [[unlikely]]
             return resize_extended(p, found, functions, new_bytes);
-        if (new_bytes > most_common_bytes) return false;
+        if (new_bytes > max_common_bytes) return false;
         void* start = static_cast<std::byte*>(p) - header_bytes;
         if (!functions.try_resize(found.object, start, found.bytes + header_bytes, new_bytes + header_bytes))
             return false;
@@ -260,10 +260,10 @@ private:
     static constexpr std::size_t extended_bytes = 2 * header_bytes;
     static_assert(sizeof(detail::ambient_header) + sizeof(detail::ambient_extension) <= extended_bytes);
     // The size of a block without extension has 32 bits.
-    static constexpr std::size_t most_common_bytes = max_request < UINT32_MAX ? max_request - header_bytes : UINT32_MAX;
+    static constexpr std::size_t max_common_bytes = max_request < UINT32_MAX ? max_request - header_bytes : UINT32_MAX;
 
     static bool is_common(std::size_t bytes, std::size_t alignment) noexcept {
-        return alignment <= header_bytes && is_alignment(alignment) && bytes <= most_common_bytes;
+        return alignment <= header_bytes && is_alignment(alignment) && bytes <= max_common_bytes;
     }
     static std::size_t extended_front(std::size_t alignment) noexcept {
         return alignment < extended_bytes ? extended_bytes : alignment;

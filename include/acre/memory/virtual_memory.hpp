@@ -250,7 +250,7 @@ private:
 
     static constexpr std::size_t default_reserve =
         sizeof(void*) == 8 ? std::size_t{1} << (sizeof(void*) * 4 + 4) : 256_MiB;
-    static constexpr std::size_t least_default_reserve = 16_MiB;
+    static constexpr std::size_t min_default_reserve = 16_MiB;
 
     page_count guard() const noexcept { return static_cast<page_count>(options_.guard_pages); }
     page_count pages_for(std::size_t bytes) const noexcept {
@@ -273,7 +273,7 @@ private:
     void reserve_range() {
         std::size_t wanted = options_.reserve_bytes != 0 ? options_.reserve_bytes : default_reserve;
         while (!try_reserve(wanted)) {
-            if (options_.reserve_bytes != 0 || wanted <= least_default_reserve) fail_construction(wanted);
+            if (options_.reserve_bytes != 0 || wanted <= min_default_reserve) fail_construction(wanted);
             wanted /= 2;
         }
         search_for_leaks_in(start_, bytes_);

@@ -53,7 +53,7 @@ protected:
 
 // A program that opens and closes plugins in turns.
 TEST_F(plan_making, a_file_that_is_loaded_again_is_one_file) {
-    for (std::size_t load = 0; load < 2 * plan_table::most_modules; ++load) {
+    for (std::size_t load = 0; load < 2 * plan_table::max_modules; ++load) {
         const std::uint32_t module = add_module(load % 2 == 0 ? "/usr/lib/even.so" : "/usr/lib/odd.so");
         allocate(add_stack(module, offset_of_first), 2);
         allocate(add_stack(module, 2 * offset_of_first), 1);
@@ -62,21 +62,21 @@ TEST_F(plan_making, a_file_that_is_loaded_again_is_one_file) {
     const made_plan made = make(plan_choice::pool);
     EXPECT_EQ(made.plan.modules.size(), 2U);
     ASSERT_EQ(made.plan.sites.size(), 6U) << "of 6,144 that were loaded";
-    EXPECT_EQ(made.plan.sites.front().allocations, 2 * plan_table::most_modules);
+    EXPECT_EQ(made.plan.sites.front().allocations, 2 * plan_table::max_modules);
     EXPECT_EQ(made.plan.sites.front().offset, offset_of_first + 1);
-    EXPECT_EQ(made.plan.sites.back().allocations, plan_table::most_modules);
+    EXPECT_EQ(made.plan.sites.back().allocations, plan_table::max_modules);
     EXPECT_NO_THROW(read_and_hand_over(made.plan));
 }
 
 TEST_F(plan_making, names_the_files_with_most_planned_allocations) {
-    constexpr std::size_t files = plan_table::most_modules + 6;
+    constexpr std::size_t files = plan_table::max_modules + 6;
     for (std::size_t i = 0; i < files; ++i) {
         const std::uint32_t module = add_module("/usr/lib/" + std::to_string(i) + ".so");
         allocate(add_stack(module, offset_of_first), i < 6 ? 1 : 2);
     }
     const made_plan made = make(plan_choice::pool);
-    EXPECT_EQ(made.plan.modules.size(), plan_table::most_modules);
-    EXPECT_EQ(made.plan.sites.size(), plan_table::most_modules);
+    EXPECT_EQ(made.plan.modules.size(), plan_table::max_modules);
+    EXPECT_EQ(made.plan.sites.size(), plan_table::max_modules);
     EXPECT_TRUE(std::ranges::all_of(made.plan.sites, [](const planned_site& each) { return each.allocations == 2; }));
     EXPECT_NO_THROW(read_and_hand_over(made.plan));
 }

@@ -122,7 +122,7 @@ TEST_F(advised_fits, of_many_allocations_are_refused_where_nothing_is_to_be_chan
     serve(made, 500, 8, 100, 0);
     const nlohmann::json fits = fits_of(made, [](advice& each) {
         each.decision = verdict::leave;
-        each.figures.objects = fit_limits::most_events_left;
+        each.figures.objects = fit_limits::max_events_left;
     });
     ASSERT_EQ(fits.size(), 1U);
     EXPECT_TRUE(fits[0].contains("refused")) << fits[0].dump();

@@ -15,13 +15,13 @@ namespace acre::test {
 namespace format = acre::tool::format;
 
 /// A valid section around any payload; padded to at least that many compressed bytes.
-inline std::string section(format::section_kind kind, const std::string& raw, std::size_t least_bytes = 0) {
+inline std::string section(format::section_kind kind, const std::string& raw, std::size_t min_bytes = 0) {
     std::string compressed(ZSTD_compressBound(raw.size()), '\0');
     compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), raw.data(), raw.size(), 1));
-    if (compressed.size() < least_bytes) {
+    if (compressed.size() < min_bytes) {
         // A frame that zstd skips.
-        const std::uint32_t skipped[] = {0x184d'2a50, static_cast<std::uint32_t>(least_bytes)};
-        compressed.append(reinterpret_cast<const char*>(skipped), sizeof skipped).append(least_bytes, '\0');
+        const std::uint32_t skipped[] = {0x184d'2a50, static_cast<std::uint32_t>(min_bytes)};
+        compressed.append(reinterpret_cast<const char*>(skipped), sizeof skipped).append(min_bytes, '\0');
     }
     std::string head(format::section_head_bytes, '\0');
     const std::uint64_t compressed_bytes = compressed.size();

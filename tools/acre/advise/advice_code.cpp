@@ -15,7 +15,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr std::size_t most_uses = 8;  // shown in one block of code; others by name
+constexpr std::size_t max_uses = 8;  // shown in one block of code; others by name
 
 /// A way in which the program allocates what the advice is about.
 struct use {
@@ -84,7 +84,7 @@ private:
     void add(const use& each) {
         std::vector<use>& to = each.lines == &code_lines::container ? containers_ : uses_;
         if (std::ranges::find(to, each) != to.end()) return;
-        if (uses_.size() + containers_.size() < most_uses) {
+        if (uses_.size() + containers_.size() < max_uses) {
             to.push_back(each);
         } else if (each.type != any_type && each.type != any_container) {
             left_out_.insert(each.type);

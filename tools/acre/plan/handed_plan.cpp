@@ -26,8 +26,6 @@ namespace {
 using preload::plan_policy;
 using preload::plan_table;
 
-static_assert(site_plan::max_modules == plan_table::most_modules);
-
 plan_policy policy_in_table(site_policy policy) {
     switch (policy) {
         case site_policy::pool:
@@ -291,9 +289,9 @@ tool_error recording_of_another_program(const std::string& trace, const std::fil
 handed_plan::handed_plan(const site_plan& plan, const std::string& name, const std::filesystem::path& program,
                          part of) {
     module_check check = check_modules(plan, program);
-    if (plan.modules.size() > plan_table::most_modules) {
+    if (plan.modules.size() > plan_table::max_modules) {
         throw tool_error{fmt::format("cannot use the plan '{}': it names {} files, and there can be {}", name,
-                                     plan.modules.size(), plan_table::most_modules)};
+                                     plan.modules.size(), plan_table::max_modules)};
     }
     // The recorded command may start the program that was recorded, as env and shells do; and all sites may be in
     // run-time libraries.

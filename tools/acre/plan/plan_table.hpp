@@ -18,17 +18,17 @@ struct plan_table {
     static constexpr const char* variable = "ACRE_PLAN_TABLE";
     static constexpr char right_magic[8] = {'a', 'c', 'r', 'e', 'p', 'l', 'a', 'n'};
     static constexpr std::uint32_t right_version = 2;
-    static constexpr std::uint32_t most_sites = 4096;
-    static constexpr std::uint32_t most_modules = 1024;
-    static constexpr std::uint32_t most_groups = 255;
-    static constexpr std::uint32_t most_build_id_bytes = 64;
+    static constexpr std::uint32_t max_sites = 4096;
+    static constexpr std::uint32_t max_modules = 1024;
+    static constexpr std::uint32_t max_groups = 255;
+    static constexpr std::uint32_t max_build_id_bytes = 64;
 
     /// A module, which is recognised by its build id.
     struct module_entry {
         std::uint32_t first_site;
         std::uint32_t sites;
         std::uint8_t build_id_bytes;
-        std::uint8_t build_id[most_build_id_bytes];
+        std::uint8_t build_id[max_build_id_bytes];
         std::uint8_t unused[7];
     };
     struct site_entry {
@@ -42,17 +42,17 @@ struct plan_table {
         std::uint16_t frame_bytes;  // its caller's return address lies so far above its own
         std::uint16_t otherwise;    // the group of callers that are not planned; 0: none
     };
-    static constexpr std::uint32_t most_frame_bytes = 512;
-    static constexpr std::uint32_t most_frames = 4;  // return addresses that name a site
+    static constexpr std::uint32_t max_frame_bytes = 512;
+    static constexpr std::uint32_t max_frames = 4;  // return addresses that name a site
 
     char magic[8];
     std::uint32_t version;
     std::uint32_t bytes;  // of the whole table
     std::uint32_t modules;
     std::uint32_t sites;
-    plan_policy policies[most_groups + 1];    // by group
-    wrapper_entry wrappers[most_groups + 1];  // by group
-    std::uint64_t leaves_to_malloc_below;     // 1: what is not planned; 0: to the heap
+    plan_policy policies[max_groups + 1];    // by group
+    wrapper_entry wrappers[max_groups + 1];  // by group
+    std::uint64_t leaves_to_malloc_below;    // 1: what is not planned; 0: to the heap
 
     const module_entry* first_module() const noexcept { return reinterpret_cast<const module_entry*>(this + 1); }
     const site_entry* first_site() const noexcept {
@@ -64,25 +64,25 @@ struct plan_table {
         if (length < sizeof(plan_table)) return false;
         const auto& table = *static_cast<const plan_table*>(of);
         if (std::memcmp(table.magic, right_magic, sizeof right_magic) != 0 || table.version != right_version ||
-            table.modules > most_modules || table.sites > most_sites || table.bytes != length ||
+            table.modules > max_modules || table.sites > max_sites || table.bytes != length ||
             length != sizeof table + table.modules * sizeof(module_entry) + table.sites * sizeof(site_entry))
             return false;
         for (std::uint32_t i = 0; i < table.modules; ++i) {
             const module_entry& each = table.first_module()[i];
             if (each.first_site > table.sites || each.sites > table.sites - each.first_site ||
-                each.build_id_bytes > most_build_id_bytes)
+                each.build_id_bytes > max_build_id_bytes)
                 return false;
         }
         for (std::uint32_t i = 0; i < table.sites; ++i) {
             const site_entry& each = table.first_site()[i];
-            if (each.group == 0 || each.group > most_groups || each.within > most_groups) return false;
+            if (each.group == 0 || each.group > max_groups || each.within > max_groups) return false;
         }
         for (const plan_policy each : table.policies) {
             if (each > plan_policy::caller) return false;
         }
         for (const wrapper_entry& each : table.wrappers) {
-            if (each.frame_bytes > most_frame_bytes || each.frame_bytes % sizeof(std::uint64_t) != 0 ||
-                each.otherwise > most_groups)
+            if (each.frame_bytes > max_frame_bytes || each.frame_bytes % sizeof(std::uint64_t) != 0 ||
+                each.otherwise > max_groups)
                 return false;
         }
         return table.leaves_to_malloc_below <= 1;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan_table.hpp"
 #include "replay/interval.hpp"
 
 namespace acre::tool {
@@ -88,12 +89,12 @@ struct site_plan {
     std::optional<plan_measurement> measured{};  // written, and not read
 
     /// The most sites that may have another policy than `leave`, groups of them, and files.
-    static constexpr std::size_t max_sites = 4096;
-    static constexpr std::size_t max_groups = 255;  // wrappers count, each with the callers before it
-    static constexpr std::size_t max_modules = 1024;
+    static constexpr std::size_t max_sites = preload::plan_table::max_sites;
+    static constexpr std::size_t max_groups = preload::plan_table::max_groups;  // wrappers count, each with its callers
+    static constexpr std::size_t max_modules = preload::plan_table::max_modules;
     /// The most return addresses that name a site, and bytes between two of them.
-    static constexpr std::size_t max_frames = 4;
-    static constexpr std::uint64_t max_frame_bytes = 512;
+    static constexpr std::size_t max_frames = preload::plan_table::max_frames;
+    static constexpr std::uint64_t max_frame_bytes = preload::plan_table::max_frame_bytes;
 
     /// Number of sites of a module with another policy than `leave`.
     std::size_t routed_sites_of(std::size_t module) const;

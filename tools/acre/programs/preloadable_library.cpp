@@ -87,8 +87,8 @@ std::string refusal_of(const fs::path& folder_of_links) {
 /// Makes the link, or finds the one that another run made: it stays, since a program that is run in place of this
 /// process cannot remove it at its end.
 fs::path link_to(const fs::path& library, const std::string& verb) {
-    constexpr std::size_t most_of_name = 200;
-    std::string name = library.filename().string().substr(0, most_of_name);
+    constexpr std::size_t max_name_bytes = 200;
+    std::string name = library.filename().string().substr(0, max_name_bytes);
     for (char& each : name)
         if (not_in_ld_preload.find(each) != std::string_view::npos) each = '_';
     const fs::path folder = "/tmp/acre-links-" + std::to_string(::geteuid());

@@ -118,8 +118,9 @@ nlohmann::json found_for(const history& run, const advice& each, const call_path
 
 /// Whether a fit takes too long for a report.
 bool is_too_large(const history& run, const advice& each) {
-    const std::uint64_t most = each.decision == verdict::leave ? fit_limits::most_events_left : fit_limits::most_events;
-    return run.slots() > fit_limits::most_live || each.figures.events() > most;
+    const std::uint64_t most =
+        each.decision == verdict::leave ? fit_limits::max_events_left : fit_limits::max_events_of_one;
+    return run.slots() > fit_limits::max_live || each.figures.events() > most;
 }
 
 /// A damaged trace may have impossible sizes; the rest of the report must still be made.

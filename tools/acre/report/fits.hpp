@@ -23,12 +23,12 @@ void require_same_recording(const nlohmann::json& fit, const std::string& path, 
 
 /// Limits for the fits of a report; counted in events, so that the same trace gives the same page.
 struct fit_limits {
-    static constexpr std::uint64_t most_events = 32'000'000;      // of one fit
-    static constexpr std::uint64_t most_events_left = 1'000'000;  // likewise, where the decision is to leave it
-    static constexpr std::uint32_t most_live = 2'000'000;         // objects of the trace
+    static constexpr std::uint64_t max_events_of_one = 32'000'000;  // of one fit
+    static constexpr std::uint64_t max_events_left = 1'000'000;     // likewise, where the decision is to leave it
+    static constexpr std::uint32_t max_live = 2'000'000;            // objects of the trace
 
     std::size_t max_fits = 5;
-    std::uint64_t max_events = 8'000'000;  // of all fits together; the first may have more, up to most_events
+    std::uint64_t max_events = 8'000'000;  // of all fits together; the first may have more, up to max_events_of_one
 };
 
 /// Positions of the advices to fit: those with a decision to change something; if there are none, the first candidate

@@ -52,7 +52,7 @@ std::array<column_sink, sizeof...(Numbers)> all_columns(std::index_sequence<Numb
 }
 
 /// The fewest bytes from which a reader expands so many.
-std::uint64_t least_compressed_bytes(const format::section_head& head) {
+std::uint64_t min_compressed_bytes(const format::section_head& head) {
     return head.raw_bytes / format::max_table_expansion;
 }
 
@@ -63,7 +63,7 @@ section_packer::section_packer() : compressor_{ZSTD_createCCtx(), &ZSTD_freeCCtx
 }
 
 std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, std::span<const frame> frames,
-                                                   std::uint64_t least_bytes) {
+                                                   std::uint64_t min_bytes) {
     section_.resize(format::section_head_bytes);
     format::section_head head{.kind = kind};
     for (const frame raw : frames) {
@@ -75,7 +75,7 @@ std::span<const std::uint8_t> section_packer::pack(format::section_kind kind, st
         section_.resize(used + written);
         head.raw_bytes += raw.size();
     }
-    pad(std::max(least_bytes, least_compressed_bytes(head)));
+    pad(std::max(min_bytes, min_compressed_bytes(head)));
     head.compressed_bytes = section_.size() - format::section_head_bytes;
     if (head.raw_bytes > format::max_raw_bytes(head)) throw tool_error{"the tables are too large for a trace"};
     const auto unsealed = image_of(head);
@@ -247,7 +247,7 @@ void event_sections::write_end() {
 }
 
 /// The fewest bytes that a section with so many events or marks may have in the file.
-std::uint64_t event_sections::least_bytes(std::uint64_t entries) const {
+std::uint64_t event_sections::min_bytes(std::uint64_t entries) const {
     const std::uint64_t for_entries = (entries + format::entries_per_byte - 1) / format::entries_per_byte;
     const std::uint64_t live = context_.live();
     const std::uint64_t before = file_bytes_ + format::section_head_bytes;
@@ -258,7 +258,7 @@ std::uint64_t event_sections::least_bytes(std::uint64_t entries) const {
 
 void event_sections::write_section(format::section_kind kind, std::span<const section_packer::frame> frames,
                                    std::uint64_t entries) {
-    const auto section = packer_.pack(kind, frames, entries == 0 ? 0 : least_bytes(entries));
+    const auto section = packer_.pack(kind, frames, entries == 0 ? 0 : min_bytes(entries));
     file_bytes_ += section.size();
     write_(section);
 }

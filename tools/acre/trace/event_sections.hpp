@@ -25,9 +25,9 @@ public:
 
     section_packer();
 
-    /// The frames as one section. `least_bytes`: of the compressed payload. The result is valid until the next call.
+    /// The frames as one section. `min_bytes`: of the compressed payload. The result is valid until the next call.
     std::span<const std::uint8_t> pack(format::section_kind kind, std::span<const frame> frames,
-                                       std::uint64_t least_bytes);
+                                       std::uint64_t min_bytes);
 
 private:
     void pad(std::uint64_t bytes);
@@ -124,7 +124,7 @@ private:
     void write_marks();
     void write_end();
     void write_section(format::section_kind kind, std::span<const section_packer::frame> frames, std::uint64_t entries);
-    std::uint64_t least_bytes(std::uint64_t entries) const;
+    std::uint64_t min_bytes(std::uint64_t entries) const;
 
     section_writer write_;
     section_packer packer_;

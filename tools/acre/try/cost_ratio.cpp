@@ -9,7 +9,7 @@ namespace acre::tool {
 
 namespace {
 
-constexpr double least_cost = 1e-6;              // seconds: a cost of 0 has no logarithm
+constexpr double min_cost = 1e-6;                // seconds: a cost of 0 has no logarithm
 constexpr std::size_t ways_to_know_a_round = 4;  // of three, the median is often one of the two that are compared
 constexpr int polishes = 5;
 constexpr int halvings = 60;
@@ -30,7 +30,7 @@ std::vector<std::vector<double>> logarithms(const std::vector<std::vector<double
     std::vector<std::vector<double>> logs(chosen.size(), std::vector<double>(rounds));
     for (std::size_t i = 0; i < chosen.size(); ++i)
         for (std::size_t round = 0; round < rounds; ++round)
-            logs[i][round] = std::log(std::max(costs[chosen[i]][round], least_cost));
+            logs[i][round] = std::log(std::max(costs[chosen[i]][round], min_cost));
     return logs;
 }
 

@@ -21,7 +21,7 @@ namespace acre::tool {
 namespace {
 
 constexpr double share_for_parts = 0.5;  // of the time; the rest is for what is kept
-constexpr double least_share = 0.01;     // of the allocations: what has fewer is not run alone
+constexpr double min_share = 0.01;       // of the allocations: what has fewer is not run alone
 constexpr double wanted_rounds = 6;      // the fewest that give an interval
 constexpr double precision = 0.01;
 
@@ -51,7 +51,7 @@ std::vector<plan_part> parts_of(const site_plan& plan, std::uint64_t allocations
     plan_part others;
     for (const plan_group& each : groups_of(plan)) {
         if (parts.size() < most &&
-            static_cast<double>(each.allocations) >= least_share * static_cast<double>(allocations)) {
+            static_cast<double>(each.allocations) >= min_share * static_cast<double>(allocations)) {
             parts.push_back({each.name, std::string{name_of(each.policy)}});
             parts.back().add(each);
         } else {

@@ -33,7 +33,7 @@ struct alignas(64) group_state {
     std::uint8_t by_class[acre::detail::heap_classes::count] = {};
     std::uint8_t by_small_entry[acre::detail::heap_classes::fine_entries] = {};
 };
-inline constinit group_state the_groups[plan_table::most_groups + 1];
+inline constinit group_state the_groups[plan_table::max_groups + 1];
 
 /// The malloc that serves what is not planned; null: the heap.
 inline constinit const malloc_below* the_rest = nullptr;
@@ -49,7 +49,7 @@ inline const malloc_below* serves_the_rest() noexcept {
 /// The group of a request through a wrapper, whose return address lies at `slot`; 0: none.
 [[gnu::always_inline]] inline unsigned group_of_caller(unsigned wrapper, void* const* slot) noexcept {
     unsigned group = wrapper;
-    for (std::uint32_t frames = 1; frames < plan_table::most_frames; ++frames) {
+    for (std::uint32_t frames = 1; frames < plan_table::max_frames; ++frames) {
         const group_state& of = the_groups[group];
         // Another address that looks like this one in the table has another frame.
         if (reinterpret_cast<std::uintptr_t>(*slot) != __atomic_load_n(&of.address, __ATOMIC_RELAXED)) return 0;

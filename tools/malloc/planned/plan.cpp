@@ -114,7 +114,7 @@ const plan_table* handed_over() noexcept {
     plan.table = handed_over();
     if (plan.table == nullptr) return;
     unsigned counted = 0;
-    for (unsigned group = 1; group <= plan_table::most_groups; ++group) {
+    for (unsigned group = 1; group <= plan_table::max_groups; ++group) {
         if (plan.table->policies[group] == plan_policy::leave) continue;
         group_state& each = the_groups[group];
         each.policy = plan.table->policies[group];

@@ -40,13 +40,13 @@ public:
             if (entries_[i] != 0) __atomic_store_n(entries_ + i, 0U, __ATOMIC_RELAXED);
         }
         const auto bits = static_cast<unsigned>(std::bit_width(sites * 16));
-        shift_ = bits > most_bits ? 64 - most_bits : bits < 8 ? 64 - 8 : 64 - bits;
+        shift_ = bits > max_bits ? 64 - max_bits : bits < 8 ? 64 - 8 : 64 - bits;
         added_ = 0;
     }
 
     void add(std::uintptr_t address, unsigned group) noexcept {
         // Of a module that is loaded many times not all copies are planned.
-        if (++added_ > plan_table::most_sites) return;
+        if (++added_ > plan_table::max_sites) return;
         std::uint32_t* at = entries_ + first_of(address);
         while (*at != 0) ++at;
         // An entry of zeroes is an empty one.
@@ -54,8 +54,8 @@ public:
     }
 
 private:
-    static constexpr unsigned most_bits = 16;
-    static_assert((std::size_t{1} << most_bits) >= 8 * plan_table::most_sites);
+    static constexpr unsigned max_bits = 16;
+    static_assert((std::size_t{1} << max_bits) >= 8 * plan_table::max_sites);
 
     static std::uint32_t tag_of(std::uintptr_t address) noexcept { return static_cast<std::uint32_t>(address << 8); }
     std::size_t first_of(std::uintptr_t address) const noexcept {
@@ -66,7 +66,7 @@ private:
     unsigned shift_ = 64 - 1;
     std::size_t added_ = 0;
     // Behind the last entry an empty one ends each look. Apart from the rest, so that it takes no space in the file.
-    static inline constinit std::uint32_t entries_[(std::size_t{1} << most_bits) + plan_table::most_sites + 1] = {};
+    static inline constinit std::uint32_t entries_[(std::size_t{1} << max_bits) + plan_table::max_sites + 1] = {};
 };
 
 }  // namespace acre::preload

@@ -107,7 +107,7 @@ struct counted_cursor {
     std::uint32_t checked_at = 3;  // blocks
 
     static constexpr std::uint32_t max_spare = 2;
-    static constexpr int most_looked_at = 8;
+    static constexpr int max_looked_at = 8;
 
     static constexpr std::size_t object_bytes(std::size_t bytes) noexcept {
         return align_up(detail::max<std::size_t>(bytes, 1) + counted_block::head_bytes, 16);
@@ -139,7 +139,7 @@ struct counted_cursor {
         }
         counted_block* block = others;
         for (int looks = 0; block != nullptr && !block->is_empty(); block = block->next_) {
-            if (++looks == most_looked_at) return false;
+            if (++looks == max_looked_at) return false;
         }
         if (block == nullptr) return false;
         unlink(*block);

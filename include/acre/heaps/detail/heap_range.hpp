@@ -94,7 +94,7 @@ public:
     /// Reserves the range, once. False when the system has no address space.
     bool reserve() noexcept {
         if (start_ != nullptr) return true;
-        for (std::size_t bytes = most_reserved; bytes >= least_reserved; bytes /= 2) {
+        for (std::size_t bytes = max_reserved; bytes >= min_reserved; bytes /= 2) {
             void* start = nullptr;
             if (pages::reserve(bytes, 1, start) != 0) continue;
             if (lay_out(static_cast<std::byte*>(start), bytes)) return true;
@@ -161,7 +161,7 @@ public:
     /// whether their bytes are zero. A long run that was never in use begins at a huge page where it can.
     unit_number take(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
         const std::size_t wanted = count + (alignment - 1);
-        if (wanted >= most_units) return 0;
+        if (wanted >= max_units) return 0;
         unit_number first = take_free(static_cast<unit_number>(wanted), is_zero);
         if (first != 0) return cut(first, count, alignment, is_zero);
         if (count >= huge_request && alignment < huge_units) first = take_new(count, huge_units, is_zero);
@@ -180,7 +180,7 @@ public:
     bool extend(unit_number first, std::size_t count) noexcept {
         const unit_number length = record(first).length;
         const unit_number after = first + length;
-        if (count >= most_units) return false;
+        if (count >= max_units) return false;
         const auto more = static_cast<unit_number>(count - length);
         if (after < frontier_) {
             unit_record& next = record(after);
@@ -272,7 +272,7 @@ public:
         const std::size_t recently = period_ == 0 ? 0 : detail::max(peak_now_, peak_before_);
         const std::size_t allowed = recently + recently / 4 - detail::min(recently, units_in_use_);
         if (units_with_data_ > detail::max(kept_units_, allowed)) {
-            give_back(detail::max(kept_units_, allowed) * 3 / 4, least_given_back);
+            give_back(detail::max(kept_units_, allowed) * 3 / 4, min_given_back);
         }
         const bool is_kept_for_peak = period_ != 0 && units_with_data_ > kept_units_;
         look_again_.store(is_kept_for_peak ? now + 10 * period_ : 0, std::memory_order_relaxed);
@@ -283,15 +283,15 @@ public:
 
 private:
     // 1 TiB, or 1 GiB on 32-bit systems.
-    static constexpr std::size_t most_reserved = std::size_t{1} << (sizeof(void*) == 8 ? 40 : 30);
-    static constexpr std::size_t least_reserved = 4_MiB;
-    static constexpr std::size_t most_units = std::size_t{1} << 30;
-    static constexpr std::size_t least_given_back = 4;  // units: fewer are not worth a system call
+    static constexpr std::size_t max_reserved = std::size_t{1} << (sizeof(void*) == 8 ? 40 : 30);
+    static constexpr std::size_t min_reserved = 4_MiB;
+    static constexpr std::size_t max_units = std::size_t{1} << 30;
+    static constexpr std::size_t min_given_back = 4;  // units: fewer are not worth a system call
 
     // Takes them from the frontier on.
     unit_number take_new(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
         const std::size_t wanted = count + (alignment - 1);
-        if (wanted >= most_units) return 0;
+        if (wanted >= max_units) return 0;
         // A huge page would give memory to what the alignment skips.
         const bool may_be_huge = count > alignment / 2;
         unit_number first = take_at_frontier(static_cast<unit_number>(wanted), is_zero, may_be_huge);

@@ -155,7 +155,7 @@ public:
         if (moved == nullptr) return bytes <= before && resize(p, bytes) ? p : nullptr;
         const std::size_t kept = detail::min(before, bytes);
         unpoison(moved, kept);
-        if (kept >= least_moved && move_pages(moved, p, kept)) {
+        if (kept >= min_moved && move_pages(moved, p, kept)) {
             free_large(p, false);
         } else {
             std::memcpy(moved, p, kept);
@@ -263,7 +263,7 @@ private:
     static constexpr std::size_t counted_class = slot_classes;
     static_assert(counted_class <= 255, "acre: a byte for each unit says its class");
 
-    static constexpr std::size_t least_moved = std::size_t{1} << 20;  // moving fewer bytes by their pages costs more
+    static constexpr std::size_t min_moved = std::size_t{1} << 20;  // moving fewer bytes by their pages costs more
 
     static std::size_t units_for(std::size_t bytes) noexcept {
         return (detail::max<std::size_t>(bytes, 1) + heap_range::unit_bytes - 1) >> heap_classes::unit_shift;
@@ -281,7 +281,7 @@ private:
     // Pages that the program may never touch need no memory: writing zeroes would give them some. Those that it touches
     // come back as huge pages, or one by one as with glibc.
     static void* zeroed_run(void* p, std::size_t bytes) noexcept {
-        if (bytes < least_discarded) return std::memset(p, 0, bytes);
+        if (bytes < min_discarded) return std::memset(p, 0, bytes);
         const int error = errno;
         const std::size_t whole = align_up(bytes, heap_range::unit_bytes);
         const bool discarded = pages::discard(p, whole) == 0;
@@ -294,7 +294,7 @@ private:
         errno = error;
         return discarded ? p : std::memset(p, 0, bytes);
     }
-    static constexpr std::size_t least_discarded = 32_MiB;  // from here on glibc maps each request anew
+    static constexpr std::size_t min_discarded = 32_MiB;  // from here on glibc maps each request anew
 
     [[gnu::noinline]] void* allocate_larger(std::size_t bytes) noexcept {
         if (bytes <= heap_classes::largest) return take(heap_classes::class_of_medium(bytes));
@@ -574,10 +574,10 @@ private:
     {
         const std::size_t size_class = size_class_of(number);
         const heap_depot::figures now = depots_[number].count();
-        if (now.handed_out * 2 >= now.slots || now.slots * heap_classes::bytes(size_class) < least_joined) return;
+        if (now.handed_out * 2 >= now.slots || now.slots * heap_classes::bytes(size_class) < min_joined) return;
         depots_[number].join(depots_[size_class], shared_, {number, size_class});
     }
-    static constexpr std::size_t least_joined = 64_KiB;
+    static constexpr std::size_t min_joined = 64_KiB;
 
     // The size class of a class of slots.
     static std::size_t size_class_of(std::size_t number) noexcept {

@@ -487,14 +487,14 @@ private:
     };
     // With eight, batches of mixed sizes took 1.35 of the time before, in place of 1.09: each of many classes has a few
     // at hand or none, which the processor cannot predict.
-    static constexpr std::uint32_t most_recent = 2;
+    static constexpr std::uint32_t max_recent = 2;
 
     // An allocation gets the slot before more are gathered from the map, so a slot is never both among these and
     // gathered. Under AddressSanitizer a freed slot is used again as late as possible.
     [[gnu::always_inline]] void remember(void* p, const place& at) noexcept {
         if constexpr (!poisoning) {
             const std::uint32_t count = recent_count_;
-            if (count < most_recent) {
+            if (count < max_recent) {
                 recent_[count] = {p, at.home->states + at.slot};
                 recent_count_ = count + 1;
             }
@@ -746,7 +746,7 @@ private:
     std::size_t fresh_region_bytes_ = 0;  // bytes of the newest region until its first slab is made
     std::size_t held_bytes_ = 0;
     std::size_t slab_count_ = 0;
-    recent_slot recent_[most_recent] = {};
+    recent_slot recent_[max_recent] = {};
 };
 
 }  // namespace acre::detail

@@ -43,15 +43,15 @@ build_id build_id_of(module_memory& memory, const dl_find_object& module) {
     build_id found;
     ElfW(Ehdr) head;
     if (!memory.read(begin, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return found;
-    constexpr unsigned most_segments = 72;
-    constexpr std::size_t most_notes = 16 * raw::page_bytes;
-    if (head.e_phoff > raw::page_bytes || head.e_phnum > most_segments) return found;
+    constexpr unsigned max_segments = 72;
+    constexpr std::size_t max_notes = 16 * raw::page_bytes;
+    if (head.e_phoff > raw::page_bytes || head.e_phnum > max_segments) return found;
     for (unsigned i = 0; i < head.e_phnum; ++i) {
         ElfW(Phdr) segment;
         if (!memory.read(begin + head.e_phoff + i * sizeof segment, segment)) return found;
         if (segment.p_type != PT_NOTE) continue;
         const std::uintptr_t notes = module.dlfo_link_map->l_addr + segment.p_vaddr;
-        const std::size_t bytes = segment.p_memsz < most_notes ? segment.p_memsz : most_notes;
+        const std::size_t bytes = segment.p_memsz < max_notes ? segment.p_memsz : max_notes;
         if (find_build_id(memory, notes, notes + bytes, found)) return found;
     }
     return found;
