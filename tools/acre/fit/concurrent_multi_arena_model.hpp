@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "arena_stock.hpp"
 #include "multi_arena_model.hpp"
 
 namespace acre::tool {
@@ -20,7 +21,7 @@ public:
     using position = std::uint32_t;
 
     explicit concurrent_multi_arena_model(std::uint32_t arena_granules)
-        : size_{arena_granules}, arena_at_{arena_granules} {}
+        : size_{arena_granules}, arena_at_{arena_granules}, arenas_{arena_granules} {}
 
     position allocate(std::uint32_t granules, std::uint32_t alignment, std::uint32_t thread) {
         if (thread >= thread_arenas_.size()) thread_arenas_.resize(thread + std::size_t{1});
@@ -32,13 +33,13 @@ public:
             put(own, granules, alignment, made);
             return made;
         }
-        const std::uint32_t next = take_empty();
+        const std::uint32_t next = arenas_.take();
         if (next == none) return 0;
         return put_in_next(own, next, granules, thread);
     }
 
     void release(position at, std::uint32_t granules, std::uint32_t thread) {
-        if (gave_up_) return;
+        if (arenas_.gave_up()) return;
         const std::uint32_t home = arena_at_(at);
         arena& in = arenas_[home];
         --in.live;
@@ -60,7 +61,7 @@ public:
     /// A sufficient number of arenas: one is the shared one, and at most half of them can be thread arenas.
     std::uint64_t arenas() const noexcept { return std::max<std::uint64_t>(max_taken_ + 1, 2 * threads_); }
 
-    bool gave_up() const noexcept { return gave_up_; }
+    bool gave_up() const noexcept { return arenas_.gave_up(); }
 
 private:
     static constexpr std::uint32_t none = max_granules;
@@ -105,34 +106,17 @@ private:
         return made;
     }
 
-    std::uint32_t take_empty() {
-        if (gave_up_) return none;
-        if (!empty_.empty()) {
-            const std::uint32_t next = empty_.back();
-            empty_.pop_back();
-            return next;
-        }
-        if (arenas_.size() + 1 > max_granules / size_) {
-            gave_up_ = true;
-            return none;
-        }
-        arenas_.emplace_back();
-        return static_cast<std::uint32_t>(arenas_.size() - 1);
-    }
-
     void list(std::uint32_t index) {
         --taken_;
-        empty_.push_back(index);
+        arenas_.put_back(index);
     }
 
     std::uint32_t size_;
     quick_divisor arena_at_;  // divided by the size
-    bool gave_up_ = false;
     std::uint64_t threads_ = 0;
     std::uint64_t taken_ = 0;
     std::uint64_t max_taken_ = 0;
-    std::vector<arena> arenas_;
-    std::vector<std::uint32_t> empty_;
+    arena_stock<arena> arenas_;
     std::vector<thread_arena> thread_arenas_;  // by thread
 };
 

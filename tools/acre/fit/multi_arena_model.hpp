@@ -10,9 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
-#include <vector>
+
+#include "arena_stock.hpp"
 
 namespace acre::tool {
 
@@ -33,16 +33,6 @@ private:
     std::uint64_t reciprocal_;
 };
 
-/// Sizes, alignments and positions are in granules of this many bytes, as in a multi_arena.
-inline constexpr std::uint64_t granule_bytes = acre::multi_arena::granule;
-
-/// Number of granules for a number of bytes, at most max_granules.
-inline constexpr std::uint32_t max_granules = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t granules_of(std::uint64_t bytes) noexcept {
-    const std::uint64_t granules = bytes / granule_bytes + (bytes % granule_bytes != 0 || bytes == 0 ? 1 : 0);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(granules, max_granules));
-}
-
 /// The size of arenas must be a multiple of every alignment, so that positions do not depend on addresses, and at least
 /// that of the largest object.
 class multi_arena_model {
@@ -51,14 +41,14 @@ public:
     using position = std::uint32_t;
 
     explicit multi_arena_model(std::uint32_t arena_granules, std::size_t open = 0)
-        : size_{arena_granules}, arena_at_{arena_granules}, open_limit_{open} {}
+        : size_{arena_granules}, arena_at_{arena_granules}, open_limit_{open}, arenas_{arena_granules} {}
 
     position allocate(std::uint32_t granules, std::uint32_t alignment) {
         if (active_ != none && fits(active_, granules, alignment)) return put(active_, granules, alignment);
         for (std::size_t i = 0; i < kept_count_; ++i) {
             if (fits(kept_[i], granules, alignment)) return put(kept_[i], granules, alignment);
         }
-        const std::uint32_t next = take_empty();
+        const std::uint32_t next = arenas_.take();
         if (next == none) return 0;
         const position made = put(next, granules, alignment);
         use(next);
@@ -66,7 +56,7 @@ public:
     }
 
     void release(position at, std::uint32_t granules) {
-        if (gave_up_) return;
+        if (arenas_.gave_up()) return;
         const std::uint32_t home = arena_at_(at);
         arena& in = arenas_[home];
         if (--in.live == 0) return emptied(home);
@@ -80,7 +70,7 @@ public:
     std::uint64_t arenas() const noexcept { return max_taken_; }
 
     /// True if more than 64 GiB were needed; arenas() is then meaningless.
-    bool gave_up() const noexcept { return gave_up_; }
+    bool gave_up() const noexcept { return arenas_.gave_up(); }
 
     /// The arenas taken now; the arena of a position, and its number of live objects.
     std::uint64_t taken() const noexcept { return taken_; }
@@ -88,12 +78,12 @@ public:
     std::uint32_t live_in(std::uint32_t index) const noexcept { return arenas_[index].live; }
 
 private:
-    static constexpr std::uint32_t none = max_granules;
-
     struct arena {
         std::uint32_t used = 0;
         std::uint32_t live = 0;
     };
+
+    static constexpr std::uint32_t none = arena_stock<arena>::none;
 
     static std::uint32_t padding(std::uint32_t used, std::uint32_t alignment) noexcept {
         return (alignment - used % alignment) % alignment;
@@ -114,26 +104,11 @@ private:
         return in * size_ + start;
     }
 
-    std::uint32_t take_empty() {
-        if (gave_up_) return none;
-        if (!empty_.empty()) {
-            const std::uint32_t next = empty_.back();
-            empty_.pop_back();
-            return next;
-        }
-        if (arenas_.size() + 1 > max_granules / size_) {
-            gave_up_ = true;
-            return none;
-        }
-        arenas_.emplace_back();
-        return static_cast<std::uint32_t>(arenas_.size() - 1);
-    }
-
     void emptied(std::uint32_t index) {
         arenas_[index].used = 0;
         if (index == active_ || is_kept(index)) return;
         --taken_;
-        empty_.push_back(index);
+        arenas_.put_back(index);
     }
 
     bool is_kept(std::uint32_t index) const noexcept {
@@ -168,11 +143,9 @@ private:
     quick_divisor arena_at_;  // divided by the size
     std::size_t open_limit_;
     std::uint32_t active_ = none;
-    bool gave_up_ = false;
     std::uint64_t taken_ = 0;
     std::uint64_t max_taken_ = 0;
-    std::vector<arena> arenas_;
-    std::vector<std::uint32_t> empty_;
+    arena_stock<arena> arenas_;
     std::array<std::uint32_t, acre::multi_arena::max_open> kept_{};
     std::size_t kept_count_ = 0;
 };
