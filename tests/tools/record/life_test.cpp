@@ -155,7 +155,7 @@ TEST_F(life, of_a_script_is_that_of_its_interpreter) {
 
 TEST_F(life, ends_at_the_size_limit_and_the_program_goes_on) {
     record_options options = options_for({ENDINGS, "threads"});
-    options.max_bytes = 400'000;
+    options.limit_bytes = 400'000;
     const record_result result = record(options);
     const loaded_trace trace{result.traces.at(0)};
     EXPECT_EQ(result.exit_status, 7);
@@ -191,9 +191,9 @@ TEST_F(life, ends_at_the_limit_of_file_sizes_and_the_program_goes_on) {
 
 TEST_F(life, without_room_for_a_recording_reports_the_reason) {
     record_options options = options_for({ENDINGS, "return"});
-    options.max_bytes = 1000;
+    options.limit_bytes = 1000;
     EXPECT_NE(refusal(options).find("larger --limit"), std::string::npos) << refusal(options);
-    options.max_bytes = 0;
+    options.limit_bytes = 0;
     for (const rlim_t bytes : {rlim_t{0}, rlim_t{65'536}}) {
         const file_size_limit limit{bytes};
         EXPECT_NE(refusal(options).find("ended with status 7"), std::string::npos) << refusal(options);
@@ -349,7 +349,7 @@ TEST_F(life, with_a_limit_counts_the_logs_of_all_processes) {
     record_options options =
         options_for({"/bin/sh", "-c", ENDINGS " return; " ENDINGS " return; " ENDINGS " return; :"});
     options.children = true;
-    options.max_bytes = 400'000;
+    options.limit_bytes = 400'000;
     const record_result result = record(options);
     EXPECT_LT(result.traces.size(), 4u);
 }

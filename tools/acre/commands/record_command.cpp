@@ -69,8 +69,8 @@ constexpr char no_limit[] = "none";
 /// Why --limit refuses the text; empty when it is fine.
 std::string check_limit(const std::string& text) {
     const std::optional<std::uint64_t> bytes = parse_bytes(text);
-    if (text == no_limit || (bytes && *bytes >= min_max_bytes)) return {};
-    return "'" + text + "' is not a size of " + bytes_text(min_max_bytes) +
+    if (text == no_limit || (bytes && *bytes >= min_limit_bytes)) return {};
+    return "'" + text + "' is not a size of " + bytes_text(min_limit_bytes) +
            " or more: write digits, and K, M, G or T for powers of 1024, as in 500M, or 'none'";
 }
 
@@ -143,7 +143,7 @@ void add_record_command(command_line& line, const command_context& context) {
         options->stacks_at_free = !texts->no_free_stacks;
         options->stacks = method_of(texts->method);
         options->toggle_signal = signal_of(texts->toggle_signal);
-        options->max_bytes = limit_of(texts->limit);
+        options->limit_bytes = limit_of(texts->limit);
         return run_record(*options, context, output.given());
     });
 }

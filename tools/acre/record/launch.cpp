@@ -97,8 +97,8 @@ std::string option_letters(const record_options& options) {
     if (options.children) letters += raw::option_children;
     if (!options.stacks_at_free) letters += raw::option_no_free_stacks;
     if (options.paused) letters += raw::option_paused;
-    if (options.max_bytes.value_or(0) != 0) letters += raw::option_limit + std::to_string(*options.max_bytes);
-    if (options.max_is_disk_share) letters += raw::option_disk_share;
+    if (options.limit_bytes.value_or(0) != 0) letters += raw::option_limit + std::to_string(*options.limit_bytes);
+    if (options.limit_is_disk_share) letters += raw::option_disk_share;
     letters += raw::option_stacks + std::to_string(static_cast<unsigned>(options.stacks));
     letters += raw::option_sampling + std::to_string(options.sampling_period);
     if (options.toggle_signal != 0) letters += raw::option_toggle_signal + std::to_string(options.toggle_signal);

@@ -380,12 +380,12 @@ record_result convert_recording(const record_options& options, const ended_recor
 
 /// Bounds the logs by what is free on the disk of `directory`, unless the user gave a limit.
 record_options bounded(record_options options, const fs::path& directory) {
-    if (options.max_bytes) return options;
+    if (options.limit_bytes) return options;
     std::error_code error;
     const fs::space_info space = fs::space(directory, error);
-    const std::uint64_t room = error ? default_max_bytes : space.available / 2;
-    options.max_is_disk_share = room < default_max_bytes;
-    options.max_bytes = std::clamp(room, min_max_bytes, default_max_bytes);
+    const std::uint64_t room = error ? default_limit_bytes : space.available / 2;
+    options.limit_is_disk_share = room < default_limit_bytes;
+    options.limit_bytes = std::clamp(room, min_limit_bytes, default_limit_bytes);
     return options;
 }
 
@@ -393,7 +393,7 @@ record_options bounded(record_options options, const fs::path& directory) {
 ended_recording run_to_the_end(const record_options& options, const recordable_program& program,
                                const fs::path& recorder, const fs::path& directory) {
     const record_options limited = bounded(options, directory);
-    recording_memory memory{*limited.max_bytes};
+    recording_memory memory{*limited.limit_bytes};
     ended_recording ended;
     ended.directory = directory;
     ended.program = run_recorded(limited, program, recorder, directory, memory);

@@ -21,14 +21,14 @@ namespace {
 using acre::detail::counted_cursors;
 using acre::detail::heap_classes;
 
-struct the_plan_is {
+struct plan_state {
     const plan_table* table = nullptr;
     acre::spin_lock opening;         // guards classes that are opened
     acre::spin_lock resolving;       // guards the table of sites
     unsigned long long changes = 0;  // modules loaded and unloaded since the program began
     unsigned slow_requests = 0;
 };
-constinit the_plan_is plan;
+constinit plan_state plan;
 
 std::size_t padded(std::size_t bytes) noexcept {
     return (bytes + 3) / 4 * 4;

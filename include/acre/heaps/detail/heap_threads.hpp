@@ -33,7 +33,7 @@ struct slot_stack {
     /// The lowest place for a slot.
     void** bottom(std::size_t kept) const noexcept { return end - kept; }
     /// Whether `p` is one of the two slots that the thread freed last, as glibc notices, too. The stack must exist.
-    [[gnu::always_inline]] bool has_just_got(const void* p) const noexcept {
+    [[gnu::always_inline]] bool was_just_freed(const void* p) const noexcept {
         static_assert(heap_classes::compared == 2);
         return top[-1] == p || top[-2] == p;
     }
@@ -66,7 +66,7 @@ struct thread_slots {
     stack_growth growth[heap_classes::count + Private] = {};
     [[no_unique_address]] std::conditional_t<Private == 0, no_counted_cursors, counted_cursors> counted;
     basic_process_heap<Private>* heap = nullptr;
-    state is = state::is_new;
+    state phase = state::is_new;
     bool sets_fork_guard = false;  // meanwhile the C library may allocate
 };
 

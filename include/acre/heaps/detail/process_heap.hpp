@@ -115,7 +115,7 @@ public:
         slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
         if (stack.top == stack.end) [[unlikely]]
             return free_slow(size_class, p);
-        if (stack.has_just_got(p)) [[unlikely]]
+        if (stack.was_just_freed(p)) [[unlikely]]
             abort_on_misuse(name, mistake::double_free, p);
         *stack.top++ = p;
     }
@@ -367,7 +367,7 @@ private:
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
         if (stack.top == stack.end) {
-            if (stack.has_just_got(p)) abort_on_misuse(name, mistake::double_free, p);
+            if (stack.was_just_freed(p)) abort_on_misuse(name, mistake::double_free, p);
             stack_growth& growth = this_threads_slots<Private>.growth[number];
             if (!growth.has_run_out || !grow(stack, growth, size_class)) give_older_half(stack, growth, number);
             growth.has_run_out = false;
@@ -530,13 +530,13 @@ private:
 
     // False when the thread has ended.
     bool register_thread(thread_slots& own) noexcept {
-        if (own.is == thread_slots::state::registered) [[likely]]
+        if (own.phase == thread_slots::state::registered) [[likely]]
             return true;
-        if (own.is == thread_slots::state::ended || !has_key_) return false;
+        if (own.phase == thread_slots::state::ended || !has_key_) return false;
         if (has_threads_.exchange(true, std::memory_order_relaxed))
             several_threads_.store(true, std::memory_order_relaxed);
         // First: the C library may call back.
-        own.is = thread_slots::state::registered;
+        own.phase = thread_slots::state::registered;
         own.heap = this;
         pthread_setspecific(key_, &own);
         return true;
@@ -604,7 +604,7 @@ private:
     }
 
     void take_stacks(thread_slots& from) noexcept {
-        from.is = thread_slots::state::ended;
+        from.phase = thread_slots::state::ended;
         if constexpr (Private != 0) leave_counted(from);
         for (std::size_t number = slot_classes; number-- > 1;) {
             slot_stack& stack = from.stacks[number];
