@@ -273,14 +273,9 @@ std::vector<std::string> all_notes(const advice_list& list, const trace_header& 
     return notes;
 }
 
-}  // namespace
-
-std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
-    std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
-                                   plural(list.objects, "allocation", "allocations"), cpu_text(list));
-    text += first_steps_text(first_steps_of(list, paths));
-    for (const std::string& note : all_notes(list, header)) text += wrapped("Note: " + note, 0, 110);
-    if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
+/// What was recorded, where that is not all of a program's use of malloc.
+std::string scope_of_recording(const advice_list& list) {
+    std::string text;
     if (list.of_resource) {
         text += wrapped(
             "These are the allocations of a resource that the program traced. Savings are relative to malloc in its "
@@ -295,33 +290,53 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
                 count_text(list.sampling_period)),
             0, 110);
     }
+    return text;
+}
+
+std::string entries_text(const advice_list& list, const call_paths& paths) {
+    std::string text;
     std::size_t number = 0;
     for (const advice& each : list.advices) text += "\n" + entry_text(++number, each, paths);
-    if (list.pinned) {
-        const std::string pinned = pinned_text(*list.pinned, paths);
-        if (!pinned.empty()) text += "\n" + pinned;
-    }
-    text += "\n";
+    if (!list.pinned) return text;
+    const std::string pinned = pinned_text(*list.pinned, paths);
+    return pinned.empty() ? text : text + "\n" + pinned;
+}
+
+/// The sites without an entry.
+std::string others_text(const advice_list& list) {
+    std::string text;
     if (list.omitted != 0) text += plural(list.omitted, "more entry is", "more entries are") + " shown with --top.\n";
-    if (list.small_sites != 0) {
-        const double share = static_cast<double>(list.small_objects) / static_cast<double>(list.objects);
-        text +=
-            list.small_sites == 1
-                ? fmt::format("Leave one other site as it is: it makes {} of the allocations.\n", percent_text(share))
-                : fmt::format(
-                      "Leave {} other sites as they are: each makes less than 1 % of the allocations, together {}.\n",
-                      count_text(list.small_sites), percent_text(share));
+    if (list.small_sites == 0) return text;
+    const double share = static_cast<double>(list.small_objects) / static_cast<double>(list.objects);
+    if (list.small_sites == 1) {
+        return text +
+               fmt::format("Leave one other site as it is: it makes {} of the allocations.\n", percent_text(share));
     }
-    if (list.malloc_nanoseconds > 0) {
-        text +=
-            list.runs
-                ? "What was not run was measured just now, by replaying only the allocations of an advice; a program "
-                  "may\n"
-                  "also gain from better locality and skipped destructors.\n"
-                : "Savings were measured just now, by replaying only those allocations; a program may also gain from\n"
-                  "better locality and skipped destructors.\n";
-    }
-    return text;
+    return text +
+           fmt::format("Leave {} other sites as they are: each makes less than 1 % of the allocations, together {}.\n",
+                       count_text(list.small_sites), percent_text(share));
+}
+
+const char* how_it_was_measured(const advice_list& list) {
+    if (list.malloc_nanoseconds <= 0) return "";
+    return list.runs
+               ? "What was not run was measured just now, by replaying only the allocations of an advice; a program "
+                 "may\n"
+                 "also gain from better locality and skipped destructors.\n"
+               : "Savings were measured just now, by replaying only those allocations; a program may also gain from\n"
+                 "better locality and skipped destructors.\n";
+}
+
+}  // namespace
+
+std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header) {
+    std::string text = fmt::format("{}: {}, CPU time {}\n", command_text(header),
+                                   plural(list.objects, "allocation", "allocations"), cpu_text(list));
+    text += first_steps_text(first_steps_of(list, paths));
+    for (const std::string& note : all_notes(list, header)) text += wrapped("Note: " + note, 0, 110);
+    if (list.malloc_nanoseconds > 0) text += what_there_is_to_save(list);
+    return text + scope_of_recording(list) + entries_text(list, paths) + "\n" + others_text(list) +
+           how_it_was_measured(list);
 }
 
 nlohmann::json advice_json(const advice_list& list, const call_paths& paths, const trace_header& header) {

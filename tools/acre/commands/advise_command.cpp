@@ -113,12 +113,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
     return check.held() ? status_success : status_failure;
 }
 
-int run_advise(const advise_options& options, const command_context& context) {
-    opened_run opened{options.files.front(), context};
-    trace_reader& reader = opened.reader;
-    const call_paths& paths = opened.paths;
-    const history& run = opened.run;
-    const trace_header& header = reader.header();
+void remark_missing_stacks(const trace_header& header, const command_context& context) {
     if (!header.stacks_at_free) {
         remark(context,
                "the trace has no stacks at frees, so no arena can be advised: record without --no-free-stacks");
@@ -128,36 +123,51 @@ int run_advise(const advise_options& options, const command_context& context) {
                "the trace has one frame of each stack, so scopes are not known: record with --stacks=unwind for advice "
                "about them");
     }
-    // Plays of the whole run take long, and nothing in them is timed, so they run beside all else.
-    std::future<std::optional<pinned_memory>> pinned;
-    if (!options.no_measure && !header.is_sampled()) {
-        pinned = std::async(std::launch::async | std::launch::deferred,
-                            [&] { return study_pinned_pages(run, paths, header.allocator); });
-    }
-    advice_list list = find_candidates(run, paths, header.sampling_period);
+}
+
+/// Plays of the whole run take long, and nothing in them is timed, so they run beside all else.
+std::future<std::optional<pinned_memory>> begin_study_of_pinned_pages(const opened_run& opened) {
+    return std::async(std::launch::async | std::launch::deferred, [&opened] {
+        return study_pinned_pages(opened.run, opened.paths, opened.reader.header().allocator);
+    });
+}
+
+/// The candidates to show, with what the trace says of the run.
+advice_list candidates_of(opened_run& opened, std::size_t top) {
+    const trace_header& header = opened.reader.header();
+    advice_list list = find_candidates(opened.run, opened.paths, header.sampling_period);
     list.allocator = header.allocator;
-    list.cpu_nanoseconds = recorded_cpu_nanoseconds(reader);
-    if (list.advices.size() > options.top) {
-        list.omitted = list.advices.size() - options.top;
-        list.advices.resize(options.top);
+    list.cpu_nanoseconds = recorded_cpu_nanoseconds(opened.reader);
+    if (list.advices.size() > top) {
+        list.omitted = list.advices.size() - top;
+        list.advices.resize(top);
     }
-    list.unnamed = unnamed_modules(list, paths, reader.tables());
-    if (!options.run_time.empty()) {
-        progress_bar bar{"running the program", !context.quiet};
-        run_for_advice(list, reader, paths,
-                       {parse_seconds(options.run_time).value(), options.input, [&](double done) { bar.show(done); }});
-        clear_progress();
-    }
+    list.unnamed = unnamed_modules(list, opened.paths, opened.reader.tables());
+    return list;
+}
+
+void run_program(advice_list& list, opened_run& opened, const advise_options& options, const command_context& context) {
+    progress_bar bar{"running the program", !context.quiet};
+    run_for_advice(list, opened.reader, opened.paths,
+                   {parse_seconds(options.run_time).value(), options.input, [&](double done) { bar.show(done); }});
+    clear_progress();
+}
+
+int run_advise(const advise_options& options, const command_context& context) {
+    opened_run opened{options.files.front(), context};
+    const trace_header& header = opened.reader.header();
+    remark_missing_stacks(header, context);
+    const bool measures = !options.no_measure && !header.is_sampled();
+    std::future<std::optional<pinned_memory>> pinned;
+    if (measures) pinned = begin_study_of_pinned_pages(opened);
+    advice_list list = candidates_of(opened, options.top);
+    if (!options.run_time.empty()) run_program(list, opened, options, context);
     const bool is_interrupted = list.runs && list.runs->were_interrupted;
-    if (!options.no_measure && !list.is_sample() && !is_interrupted) measure(list, run, paths, context);
+    if (measures && !is_interrupted) measure(list, opened.run, opened.paths, context);
     if (pinned.valid()) list.pinned = pinned.get();
     if (list.baseline.empty()) remark_allocator(context, header);
-    if (options.json) {
-        print(text_of(advice_json(list, paths, header)));
-    } else {
-        print(advice_text(list, paths, header));
-    }
-    return report_missing(reader);
+    print(options.json ? text_of(advice_json(list, opened.paths, header)) : advice_text(list, opened.paths, header));
+    return report_missing(opened.reader);
 }
 
 void require_number_of_traces(const advise_options& options) {

@@ -159,27 +159,37 @@ std::size_t raw_reader::read_chunk(std::size_t offset) {
     count = std::min(count, most);
     const auto clock = member_at<raw::clock_pair>(rest, offsetof(raw::chunk_head, clock));
     if (clock.ticks > last_clock_.ticks) last_clock_ = clock;
-    const segment found{first, count, offset + sizeof(raw::chunk_head)};
-    if (kind == raw::chunk_kind::rows && thread < threads) {
-        if (thread >= row_segments_.size()) row_segments_.resize(thread + 1);
-        row_segments_[thread].push_back(found);
-    } else if (kind == raw::chunk_kind::nodes) {
-        node_segments_.push_back(found);
-    } else if (kind == raw::chunk_kind::module) {
-        read_module(body.first(count));
-    } else if (kind == raw::chunk_kind::command) {
-        read_command(body.first(count));
-    } else if (kind == raw::chunk_kind::allocator) {
-        read_allocator(body.first(count));
-    } else if (kind == raw::chunk_kind::scope_name) {
-        read_scope_name(body.first(count));
-    } else if (kind == raw::chunk_kind::pause) {
-        read_pause(body.first(count));
-    } else {
-        damaged_ = true;
-    }
+    if (kind != raw::chunk_kind::rows || thread < threads)
+        take_entries(kind, thread, {first, count, offset + sizeof(raw::chunk_head)}, body);
     const std::size_t bytes = sizeof(raw::chunk_head) + capacity;
     return (bytes + raw::chunk_alignment - 1) & ~(raw::chunk_alignment - 1);
+}
+
+/// Takes the entries of a chunk, which are the segment `found` of the log, at the beginning of `body`.
+void raw_reader::take_entries(raw::chunk_kind kind, std::uint32_t thread, const segment& found,
+                              std::span<const std::byte> body) {
+    switch (kind) {
+        case raw::chunk_kind::rows:
+            if (thread >= row_segments_.size()) row_segments_.resize(thread + 1);
+            row_segments_[thread].push_back(found);
+            return;
+        case raw::chunk_kind::nodes:
+            node_segments_.push_back(found);
+            return;
+        case raw::chunk_kind::module:
+            return read_module(body.first(found.count));
+        case raw::chunk_kind::command:
+            return read_command(body.first(found.count));
+        case raw::chunk_kind::allocator:
+            return read_allocator(body.first(found.count));
+        case raw::chunk_kind::scope_name:
+            return read_scope_name(body.first(found.count));
+        case raw::chunk_kind::pause:
+            return read_pause(body.first(found.count));
+        case raw::chunk_kind::none:
+            break;
+    }
+    damaged_ = true;
 }
 
 void raw_reader::read_module(std::span<const std::byte> bytes) {

@@ -106,6 +106,8 @@ private:
     void read_head(const std::filesystem::path& path);
     void read_chunks();
     std::size_t read_chunk(std::size_t offset);
+    void take_entries(raw::chunk_kind kind, std::uint32_t thread, const segment& found,
+                      std::span<const std::byte> body);
     void read_module(std::span<const std::byte> bytes);
     void read_command(std::span<const std::byte> bytes);
     void read_allocator(std::span<const std::byte> bytes);
