@@ -1,5 +1,5 @@
-# Installs acre where WAY needs it, then builds and runs the consumer's project from scratch. With CONFIGURE_ONLY it ends
-# before the build: another CMake only has to understand the files.
+# Installs acre where WAY needs it, then builds and runs the consumer's project from scratch. With CONFIGURE_ONLY it
+# ends before the build: another CMake only has to understand the files.
 function(run)
     execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
     if(NOT status EQUAL 0)

@@ -14,7 +14,8 @@ EXPECTED = {
               "[1] = 808 of 1000 bytes used at {address}", "[2] = 4104 of 4104 bytes used", "destructors = 1 due"],
     "by_reference": ["acre::arena: {level} bytes used in 3 blocks"],
     "small": ["acre::inline_arena<512>: 112 of 512 bytes used", "in 1 block"],
-    "*outer": ["acre::scratch: 48 bytes used since it began, in the arena at {address}", "arena = acre::arena: 120 of "],
+    "*outer": ["acre::scratch: 48 bytes used since it began, in the arena at {address}",
+               "arena = acre::arena: 120 of "],
     "*inner": ["acre::scratch: 16 bytes used since it began"],
     "*ended": ["acre::scratch: ended"],
     "shared_level": ["acre::concurrent_arena: {shared_level} bytes used in 1 thread window", "blocks = acre::arena: "],
@@ -28,10 +29,12 @@ EXPECTED = {
                       "[0] = 1 live, 16 of 112 bytes used, active"],
     "messages": ["acre::concurrent_multi_arena: 2 of 4 arenas of 256 bytes busy, {messages} live allocations",
                  "[0] = 0 live, shared", "[1] = 2 live", "[2] = 1 live, open in a thread", "[3] = 0 live"],
-    "inline_messages": ["acre::inline_concurrent_multi_arena: 1 of 4 arenas of 256 bytes busy, {inline_messages} live "],
+    "inline_messages": [
+        "acre::inline_concurrent_multi_arena: 1 of 4 arenas of 256 bytes busy, {inline_messages} live "],
     "bullets": ["acre::object_pool<bullet>: {bullets} slots of 8 bytes", "[0] = {x = 2, speed = 2.5}",
                 "[1] = {x = 3, speed = 3.5}", "[2] = {x = 9, speed = 9.5}"],
-    "many_bullets": ["acre::object_pool<bullet>: {many_bullets} slots of 8 bytes", "[0] = {x = 0", "[5] = {x = 5", "..."],
+    "many_bullets": ["acre::object_pool<bullet>: {many_bullets} slots of 8 bytes", "[0] = {x = 0", "[5] = {x = 5",
+                     "..."],
     "slots": ["acre::pool<24>: 1 live of {slots} slots of 24 bytes, and 1 larger block", "[0] = {address}"],
     "nodes": ["acre::multi_pool: {nodes} bytes held", "16 bytes = 2 live of ", "32 bytes = 1 live of ",
               "112 bytes = 1 live of ", "larger = 1 block, 100048 bytes"],
@@ -43,7 +46,8 @@ EXPECTED = {
                           "[5] = {x = 5"],
     "few": ["acre::limited: 8 of 64 bytes live, 8 at the peak", "resource = acre::object_pool<bullet>: 1 live of ",
             "[0] = {x = 4, speed = 4.5}"],
-    "watched": ["acre::statistics: 1 live allocation of 100 bytes, 100 bytes at the peak", "resource = acre::arena: 112 of"],
+    "watched": ["acre::statistics: 1 live allocation of 100 bytes, 100 bytes at the peak",
+                "resource = acre::arena: 112 of"],
     "locked": ["acre::synchronized = {", "resource = acre::pool<32>: 1 live of "],
     "face": ["acre::pmr = {", "resource = acre::arena: 48 of "],
     "nested": ["acre::synchronized = {", "resource = acre::statistics: 1 live allocation of 24 bytes",
@@ -59,7 +63,8 @@ EXPECTED = {
     "*writer": ["acre::cursor: {writer} bytes left in the current block of the arena at {address}"],
     "chunks": ["acre::chunk_pool: {chunks} live of 12 slots, and 1 block of upstream", "32 bytes = 1 live of 4 slots",
                "60 bytes = 2 live of 4 slots", "128 bytes = 0 live of 4 slots"],
-    "guarded_bullets": ["acre::hardened_object_pool<bullet>: 1 live of ", "1 in quarantine", "[0] = {x = 6, speed = 6.5}"],
+    "guarded_bullets": ["acre::hardened_object_pool<bullet>: 1 live of ", "1 in quarantine",
+                        "[0] = {x = 6, speed = 6.5}"],
     "guarded_nodes": ["acre::hardened_multi_pool: 2 live of ", "and 1 larger block", "32 bytes = 2 live of "],
     "static_slots": ["acre::static_pool<100>: 1 live, ", " free in magazines of threads, of ", " slots of 104 bytes",
                      "[0] = {address}"],
@@ -70,10 +75,12 @@ EXPECTED = {
     "current": ["acre::ambient: acre::basic_multi_pool<acre::default_size_classes> at {address}"],
     "current_arena": ["acre::ambient_arena: the arena at {address}"],
     "checked_bullets": ["acre::checked: 1 live allocation of 2, 1 freed one held back", "resource = acre::object_pool"],
-    "checked_level": ["acre::checked: 1 live allocation of 1, 0 freed ones held back", "resource = acre::arena: 144 of "],
+    "checked_level": ["acre::checked: 1 live allocation of 1, 0 freed ones held back",
+                      "resource = acre::arena: 144 of "],
     "*checked_scope": ["acre::checked_scratch in the arena at {address}", "arena = acre::checked: 1 live allocation "],
     "two": ["acre::fallback", "primary = acre::inline_buffer: 40 of 64 bytes used", "secondary = acre::heap"],
-    "by_size": ["acre::segregate: up to 64 bytes are small", "small = acre::pool<64>: 1 live of ", "large = acre::heap"],
+    "by_size": ["acre::segregate: up to 64 bytes are small", "small = acre::pool<64>: 1 live of ",
+                "large = acre::heap"],
     "owner": ["acre::unique_resource", "resource = acre::arena: 112 of 4096 bytes used"],
     "standard": ["acre::pmr_upstream to std::pmr::memory_resource at {address}"],
     "standard_pools": ["acre::unsynchronized_pool_resource", "resource = acre::multi_pool: 1 live, "],
@@ -91,7 +98,8 @@ def printed(gdb, program, printers):
     for command in commands:
         arguments += ["-ex", command]
     for name in EXPECTED:
-        arguments += ["-ex", "echo \\n== %s\\n" % name, "-ex", "print " + (name if name.startswith("*") else "shown::" + name)]
+        arguments += ["-ex", "echo \\n== %s\\n" % name, "-ex",
+                      "print " + (name if name.startswith("*") else "shown::" + name)]
     result = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
     first, *rest = re.split(r"^== ", result.stdout, flags=re.MULTILINE)
     return first + result.stderr, {each.split("\n", 1)[0]: each.split("\n", 1)[1] for each in rest}

@@ -1,5 +1,5 @@
-"""Installs libacre.so to an empty folder, as `cmake --install` does, and looks whether GDB finds the printers by itself in
-a program with that library, and by the path that docs/debugging.md names.
+"""Installs libacre.so to an empty folder, as `cmake --install` does, and looks whether GDB finds the printers by itself
+in a program with that library, and by the path that docs/debugging.md names.
 
 Usage: installed_test.py GDB CMAKE BUILD PROGRAM     BUILD: the build tree; PROGRAM: that of gdb_test.py
 """
@@ -42,7 +42,8 @@ def main():
         at = scripts / to.relative_to("/")
         at.parent.mkdir(parents=True)
         at.symlink_to(prefix / "share/gdb/auto-load")
-        text = printed(gdb, program, "set auto-load scripts-directory %s" % scripts, "add-auto-load-safe-path %s" % folder,
+        text = printed(gdb, program, "set auto-load scripts-directory %s" % scripts,
+                       "add-auto-load-safe-path %s" % folder,
                        "set exec-wrapper env LD_PRELOAD=%s" % library)
         if "Operation not permitted" in text:
             print("gdb may not run a program here:\n" + text)

@@ -29,13 +29,14 @@ function(refuse header)
     standard_headers(${header} found)
     foreach(heavy IN LISTS ARGN)
         if(heavy IN_LIST found)
-            message(SEND_ERROR "${header} includes <${heavy}>, which makes it slow to compile. Do without it, or include it "
-                               "in a header of its own. bench/compile_time.py measures the cost.")
+            message(SEND_ERROR "${header} includes <${heavy}>, which makes it slow to compile. Do without it, or "
+                               "include it in a header of its own. bench/compile_time.py measures the cost.")
         endif()
     endforeach()
 endfunction()
 
-set(heaviest algorithm chrono cmath condition_variable format fstream functional iostream istream iterator locale ostream
+set(heaviest algorithm chrono cmath condition_variable format fstream functional iostream istream iterator locale
+    ostream
              random ranges regex sstream thread unordered_map)
 set(heavy ${heaviest} atomic bitset map memory memory_resource mutex string system_error vector)
 refuse(acre/acre.hpp ${heaviest} deque list memory set unordered_set)

@@ -9,10 +9,12 @@ import { launched } from '../tools/report/browser/browser.mjs';
 
 const root = process.argv[2];
 const screenshots = process.env.ACRE_SCREENSHOTS;
-const kinds = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.json': 'application/json', '.svg': 'image/svg+xml' };
+const kinds = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.json': 'application/json',
+  '.svg': 'image/svg+xml' };
 const widths = [390, 1280];
 // Pages whose pictures are kept, and which are also looked at in the dark.
-const pictured = ['', 'start/', 'guide/object_pool/', 'guide/migrating/', 'guide/hooks/lua/', 'reference/arenas/arena/'];
+const pictured = ['', 'start/', 'guide/object_pool/', 'guide/migrating/', 'guide/hooks/lua/',
+  'reference/arenas/arena/'];
 
 const faults = [];
 let checks = 0;
@@ -50,7 +52,8 @@ async function checkPage(page, address, name) {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 844 });
     // The scripts of the page move its parts when the width changes.
-    await page.waitForFunction(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth, null, { timeout: 3000 }).catch(() => {});
+    await page.waitForFunction(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth, null,
+      { timeout: 3000 }).catch(() => {});
     const { wide, words } = await page.evaluate(() => ({
       wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
       words: document.querySelector('article')?.textContent.trim().length ?? 0,
@@ -90,7 +93,8 @@ async function checkLinks(page, address, names) {
       const to = target.pathname.slice(1);
       check(known.has(to), `${name || 'the first page'}: ${link} leads nowhere`);
       if (target.hash && known.has(to)) {
-        check(known.get(to).has(decodeURIComponent(target.hash.slice(1))), `${name || 'the first page'}: ${link} has no such place`);
+        check(known.get(to).has(decodeURIComponent(target.hash.slice(1))),
+          `${name || 'the first page'}: ${link} has no such place`);
       }
     }
   }
@@ -118,23 +122,27 @@ async function checkCopy(context, page, address) {
   const buttons = page.locator('.md-clipboard, .md-code__button[data-clipboard-target]');
   await buttons.first().waitFor({ state: 'attached', timeout: 10000 }).catch(() => {});
   const blocks = await page.locator('article pre > code').count();
-  check(await buttons.count() >= blocks && blocks > 0, `${await buttons.count()} buttons to copy ${blocks} pieces of code`);
+  check(await buttons.count() >= blocks && blocks > 0,
+    `${await buttons.count()} buttons to copy ${blocks} pieces of code`);
   await page.locator('article pre').first().hover();
   await buttons.first().click();
-  check((await page.evaluate(() => navigator.clipboard.readText())).includes('add_subdirectory'), 'what was copied is not the code');
+  check((await page.evaluate(() => navigator.clipboard.readText())).includes('add_subdirectory'),
+    'what was copied is not the code');
 }
 
 // From the first key on: the way past the navigation, the search, and the links in the picture.
 async function checkKeyboard(page, address) {
   await page.goto(address, { waitUntil: 'load' });
   await page.keyboard.press('Tab');
-  check(await page.evaluate(() => document.activeElement?.classList.contains('md-skip')), 'the first key does not lead past the navigation');
+  check(await page.evaluate(() => document.activeElement?.classList.contains('md-skip')),
+    'the first key does not lead past the navigation');
   const reached = new Set();
   for (let presses = 0; presses < 150; ++presses) {
     await page.keyboard.press('Tab');
     reached.add(await page.evaluate(() => {
       const at = document.activeElement;
-      return at?.closest('svg.acre-choices') ? 'picture' : at?.closest('.md-search') ? 'search' : at?.closest('.md-tabs') ? 'tabs' : 'other';
+      return at?.closest('svg.acre-choices') ? 'picture' : at?.closest('.md-search') ? 'search'
+        : at?.closest('.md-tabs') ? 'tabs' : 'other';
     }));
   }
   for (const place of ['picture', 'search', 'tabs']) check(reached.has(place), `the keyboard does not reach: ${place}`);
@@ -143,17 +151,21 @@ async function checkKeyboard(page, address) {
 // The letters of the picture on a telephone, and that it has the page's colours in the dark.
 async function checkPicture(page, address, width) {
   await page.goto(address, { waitUntil: 'load' });
-  const smallest = await page.evaluate(() => Math.min(...[...document.querySelectorAll('svg.acre-choices text')].map((each) => each.getBoundingClientRect().height)));
+  const smallest = await page.evaluate(
+    () => Math.min(...[...document.querySelectorAll('svg.acre-choices text')].map(
+      (each) => each.getBoundingClientRect().height)));
   // A browser scales them to a fraction of a pixel.
   check(smallest > 10.9, `letters of the picture are ${smallest} pixels high at ${width}`);
   const wide = await page.evaluate(() => {
     const frame = document.querySelector('svg.acre-choices').getBoundingClientRect();
-    return Math.max(...[...document.querySelectorAll('svg.acre-choices text')].map((each) => each.getBoundingClientRect().right - frame.right));
+    return Math.max(...[...document.querySelectorAll('svg.acre-choices text')].map(
+      (each) => each.getBoundingClientRect().right - frame.right));
   });
   check(wide <= 0, `text of the picture ends ${wide} pixels behind it at ${width}`);
   const outside = await page.evaluate(() => {
     const right = document.querySelector('svg.acre-choices rect').getBoundingClientRect().right;
-    return [...document.querySelectorAll('.question, .meant')].filter((each) => each.getBoundingClientRect().right > right - 4).map((each) => each.textContent);
+    return [...document.querySelectorAll('.question, .meant')].filter(
+      (each) => each.getBoundingClientRect().right > right - 4).map((each) => each.textContent);
   });
   check(outside.length === 0, `text of the picture does not fit its box at ${width}: ${outside}`);
 }
@@ -166,7 +178,10 @@ async function contrastInTheDark(browser, address) {
   const [text, ground] = await page.evaluate(() => [
     getComputedStyle(document.querySelector('svg.acre-choices .question')).fill,
     getComputedStyle(document.querySelector('svg.acre-choices rect')).fill]);
-  const light = (colour) => { const [r, g, b] = colour.match(/[\d.]+/g).map(Number); return 0.3 * r + 0.6 * g + 0.1 * b; };
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\d.]+/g).map(Number);
+    return 0.3 * r + 0.6 * g + 0.1 * b;
+  };
   check(light(text) - light(ground) > 100, `in the dark the picture's text is ${text} on ${ground}`);
   await context.close();
 }
@@ -179,7 +194,8 @@ async function takePictures(browser, address, width) {
     for (const name of pictured) {
       await page.goto(address + name, { waitUntil: 'load' });
       await page.waitForTimeout(300);
-      await page.screenshot({ path: join(screenshots, `${name.replaceAll('/', '_') || 'first_'}${width}_${colorScheme}.png`) });
+      await page.screenshot(
+        { path: join(screenshots, `${name.replaceAll('/', '_') || 'first_'}${width}_${colorScheme}.png`) });
     }
     await context.close();
   }
@@ -196,7 +212,10 @@ for (const width of widths) {
   const page = await context.newPage();
   page.on('console', (said) => { if (said.type() === 'error') faults.push(`${page.url()}: ${said.text()}`); });
   page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
-  page.on('request', (request) => { if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) faults.push(`asks the network for ${request.url()}`); });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(address) && !/^(data|blob):/.test(url)) faults.push(`asks the network for ${url}`);
+  });
   await checkPicture(page, address, width);
   await checkSearch(page, address, width);
   if (width >= 960) {

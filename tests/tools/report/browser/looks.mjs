@@ -16,7 +16,8 @@ export function contrast_problems() {
   };
   const behind = (element) => {
     const colours = [];
-    for (let each = element; each; each = each.parentElement) colours.push(channels(getComputedStyle(each).backgroundColor));
+    for (let each = element; each; each = each.parentElement)
+      colours.push(channels(getComputedStyle(each).backgroundColor));
     return colours.reverse().reduce((below, top) => over(top, below), [255, 255, 255]);
   };
   const problems = [];
@@ -63,6 +64,7 @@ export function overlapping_texts() {
 export function overflowing() {
   const room = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= room) return [];
-  return [...document.querySelectorAll('body *')].filter((each) => each.getBoundingClientRect().right > room + 1 && !each.closest('.scroll, pre, svg'))
+  return [...document.querySelectorAll('body *')].filter(
+    (each) => each.getBoundingClientRect().right > room + 1 && !each.closest('.scroll, pre, svg'))
     .map((each) => `${each.tagName} ${each.id} ${each.className}`).slice(0, 5);
 }

@@ -1,5 +1,6 @@
-// Measures how long pages take to open in headless Chromium: from the start of the navigation to the end of the scripts,
-// and to the first frame that was drawn after them. Once each as it is, and with a processor four times slower.
+// Measures how long pages take to open in headless Chromium: from the start of the navigation to the end of the
+// scripts, and to the first frame that was drawn after them. Once each as it is, and with a processor four times
+// slower.
 //
 // Usage: ACRE_CHROMIUM=/usr/bin/chromium node opening.mjs PAGE.html...
 import { statSync } from 'node:fs';

@@ -11,7 +11,8 @@ import { launched } from './browser.mjs';
 import { contrast_problems, overlapping_texts, overflowing } from './looks.mjs';
 
 const reports = process.env.ACRE_REPORTS;
-const all_reports = ['server', 'server_measured', 'hostile', 'one_event', 'empty', 'sampled', 'without_free_stacks', 'random',
+const all_reports = ['server', 'server_measured', 'hostile', 'one_event', 'empty', 'sampled', 'without_free_stacks',
+  'random',
   'truncated', 'large', 'no_frees', 'many_threads', 'long_names'];
 const looked_at_closely = ['server_measured', 'hostile', 'random', 'large', 'no_frees', 'many_threads', 'long_names'];
 const wide = { width: 1200, height: 900 };
@@ -41,12 +42,14 @@ async function open(name, options = {}) {
 const opening_time = () => page.evaluate(() => performance.getEntriesByType('navigation')[0].loadEventEnd);
 
 async function picture(name) {
-  if (process.env.ACRE_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.ACRE_SCREENSHOTS, `${name}.png`), fullPage: true });
+  if (process.env.ACRE_SCREENSHOTS)
+    await page.screenshot({ path: path.join(process.env.ACRE_SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
 function looks_of(name) {
   const light = ['light', {}];
-  return looked_at_closely.includes(name) ? [light, ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: narrow }], ['400', { viewport: in_the_middle }]] : [light];
+  return looked_at_closely.includes(name) ? [light, ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: narrow }],
+    ['400', { viewport: in_the_middle }]] : [light];
 }
 
 const text_of = (selector) => page.locator(selector).first().textContent();
@@ -115,7 +118,8 @@ describe('hostile names', () => {
   it('run nothing even as markup: the policy of the page forbids it', async () => {
     await open('server');
     const ran = await page.evaluate(async () => {
-      document.body.insertAdjacentHTML('beforeend', '<img src="x" onerror="window.taken = true"><svg onload="window.taken = true"></svg>');
+      document.body.insertAdjacentHTML(
+        'beforeend', '<img src="x" onerror="window.taken = true"><svg onload="window.taken = true"></svg>');
       const script = document.createElement('script');
       script.textContent = 'window.taken = true';
       document.body.append(script);
@@ -124,7 +128,8 @@ describe('hostile names', () => {
     });
     assert.equal(ran, false);
     // The browser reports the picture that the policy forbids as a request, though it reads nothing.
-    assert.ok(said.length > 0 && said.every((each) => /Content Security Policy|^request: .*\/x$/.test(each)), said.join('; '));
+    assert.ok(said.length > 0 && said.every((each) => /Content Security Policy|^request: .*\/x$/.test(each)),
+      said.join('; '));
     said = [];
   });
 });
@@ -187,7 +192,8 @@ describe('the advice', () => {
 
   it('begins with what to do first', async () => {
     await open('server_measured');
-    assert.match(await text_of('#advice-answer p'), /^(First|Perhaps|Nothing below|Leave the program|What can be saved)/);
+    assert.match(await text_of('#advice-answer p'),
+      /^(First|Perhaps|Nothing below|Leave the program|What can be saved)/);
     await open('server');
     assert.equal(await page.locator('#advice-answer p').count(), 0);
   });
@@ -199,7 +205,8 @@ describe('the advice', () => {
 
   it('has savings of runs where the program was run again', async () => {
     await open('program_run');
-    assert.match(await text_of('#advice-intro'), /The program was run again, [0-9,]+ times? in each way: it takes .* of CPU time/);
+    assert.match(await text_of('#advice-intro'),
+      /The program was run again, [0-9,]+ times? in each way: it takes .* of CPU time/);
     assert.match(await text_of('#advice-preloads caption'), /in runs of it$/);
     assert.match(await text_of('#advice-preloads table'), /acre run.* times/s);
   });
@@ -277,7 +284,8 @@ describe('the histograms', () => {
     const found = await page.evaluate(() => {
       const svg = document.querySelector('#size-plot svg');
       const edges = [...svg.querySelectorAll('.target')].map((each) => Number(each.getAttribute('x')));
-      return [...svg.querySelectorAll('text[text-anchor=middle]')].map((each) => edges.includes(Number(each.getAttribute('x'))));
+      return [...svg.querySelectorAll('text[text-anchor=middle]')].map(
+        (each) => edges.includes(Number(each.getAttribute('x'))));
     });
     assert.ok(found.length > 0 && found.every((each) => each));
     assert.match(await text_of('#size-plot figcaption'), /lower bound/);
@@ -347,7 +355,8 @@ describe('the flame graph', () => {
   it('shows each weight, in the table too', async () => {
     await open('server');
     await page.locator('#flame-table summary').click();
-    for (const [label, unit] of [['allocations', /allocation/], ['lifetime', /s\s/], ['live at the peak', /B/], ['never freed', /B/], ['bytes allocated', /B/]]) {
+    for (const [label, unit] of [['allocations', /allocation/], ['lifetime', /s\s/], ['live at the peak', /B/],
+      ['never freed', /B/], ['bytes allocated', /B/]]) {
       await page.locator('#flame-controls').getByLabel(label, { exact: true }).check();
       assert.match(await current_box(), unit);
     }
@@ -376,13 +385,15 @@ describe('the sizes that fit', () => {
     await open('server');
     const fits = page.locator('#fit .fit');
     assert.equal(await fits.count(), 2);
-    assert.match(await fits.nth(0).textContent(), /^For advice 1: .*request.*, in thread 0, which has the most live bytes: 32,000 allocations/);
+    assert.match(await fits.nth(0).textContent(),
+      /^For advice 1: .*request.*, in thread 0, which has the most live bytes: 32,000 allocations/);
     for (const fit of await fits.all()) {
       assert.equal(await fit.locator('svg circle.base').count(), 1);
       assert.match(await fit.locator('table').first().innerText(), /least memory; checked: enough/);
       assert.ok(await fit.locator('table').first().locator('tbody tr').count() <= 13);
     }
-    assert.match(await fits.nth(0).textContent(), /An arena, by how it is used.*all generations1,376checked: enough, one less is not/);
+    assert.match(await fits.nth(0).textContent(),
+      /An arena, by how it is used.*all generations1,376checked: enough, one less is not/);
     await fits.nth(1).locator('a').first().click();
     assert.ok(page.url().endsWith('#advice-2'));
   });
@@ -415,7 +426,8 @@ describe('a page of much', () => {
 
   it('shortens names at their template arguments, not at the name of the function', async () => {
     await open('long_names');
-    assert.match(await text_of('#site-table tbody th'), /visit_each_of_them<std::map<.*…>+\(std::map<.*…>+&&\) \(handler_/);
+    assert.match(await text_of('#site-table tbody th'),
+      /visit_each_of_them<std::map<.*…>+\(std::map<.*…>+&&\) \(handler_/);
   });
 
   it('says where a long command line goes on, and goes on when it is asked to', async () => {
@@ -423,7 +435,9 @@ describe('a page of much', () => {
     const height = () => page.evaluate(() => document.getElementById('command').clientHeight);
     const folded = await height();
     assert.ok(folded > 20 && folded < 120, `${folded} px high`);
-    assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('#command summary')).webkitLineClamp), '4');
+    const lines = await page.evaluate(
+      () => getComputedStyle(document.querySelector('#command summary')).webkitLineClamp);
+    assert.equal(lines, '4');
     await page.locator('#command summary').focus();
     await page.keyboard.press('Enter');
     assert.ok(await height() > folded * 2, `${await height()} px high`);
@@ -444,8 +458,10 @@ describe('the page as a whole', () => {
         const { activeElement } = document;
         if (activeElement === document.body) return null;
         const { outlineStyle, outlineWidth } = getComputedStyle(activeElement);
-        const name = activeElement.getAttribute('aria-label') || activeElement.textContent || activeElement.labels?.[0]?.textContent;
-        return { visible: outlineStyle !== 'none' && outlineWidth !== '0px', name, part: activeElement.closest('section')?.id };
+        const name = activeElement.getAttribute('aria-label') || activeElement.textContent ||
+          activeElement.labels?.[0]?.textContent;
+        const visible = outlineStyle !== 'none' && outlineWidth !== '0px';
+        return { visible, name, part: activeElement.closest('section')?.id };
       });
       if (where === null) break;
       assert.ok(where.visible, `no focus to be seen at ${where.name}`);
@@ -457,9 +473,11 @@ describe('the page as a whole', () => {
 
   it('has headings in order and a name for each part', async () => {
     await open('server_measured');
-    const levels = await page.evaluate(() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) => Number(each.tagName[1])));
+    const levels = await page.evaluate(() => [...document.querySelectorAll('h1, h2, h3, h4')].map(
+      (each) => Number(each.tagName[1])));
     levels.forEach((level, i) => assert.ok(i === 0 ? level === 1 : level <= levels[i - 1] + 1));
-    const nameless = await page.evaluate(() => [...document.querySelectorAll('svg[role=img], [role=group], [role=tree], [role=region]')]
+    const nameless = await page.evaluate(
+      () => [...document.querySelectorAll('svg[role=img], [role=group], [role=tree], [role=region]')]
       .filter((each) => !each.getAttribute('aria-label')).length);
     assert.equal(nameless, 0);
     const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((each) => each.id));
@@ -482,7 +500,8 @@ describe('the page as a whole', () => {
   it('prints on white, with all of it', async () => {
     await open('server_measured', { colorScheme: 'dark' });
     const target = process.env.ACRE_SCREENSHOTS ? path.join(process.env.ACRE_SCREENSHOTS, 'print.pdf') : undefined;
-    const paper = await page.pdf({ path: target, format: 'A4', margin: { top: '12mm', bottom: '12mm', left: '12mm', right: '12mm' } });
+    const paper = await page.pdf(
+      { path: target, format: 'A4', margin: { top: '12mm', bottom: '12mm', left: '12mm', right: '12mm' } });
     assert.ok(paper.length > 20_000);
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');

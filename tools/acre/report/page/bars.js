@@ -11,7 +11,8 @@ function draw_comparison(width, rows, label, mark) {
   const max = Math.max(...rows.map((row) => Math.max(row.value, row.high || 0)), mark || 0, Number.MIN_VALUE);
   const x = (value) => room_left + (value / max) * (width - room_left - room_right);
   const svg = empty_plot(width, rows.length * bar_row + 12, label);
-  const reference = shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: rows.length * bar_row + 6, class: 'reference' });
+  const reference = shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: rows.length * bar_row + 6,
+    class: 'reference' });
   const texts = [];
   rows.forEach((row, i) => {
     const y = i * bar_row + 6;
@@ -20,10 +21,13 @@ function draw_comparison(width, rows, label, mark) {
       texts.push(plot_text(room_left + 4, y + 17, row.text, 'start', 'bar-value'));
       return;
     }
-    svg.append(shape('rect', { x: room_left, y: y + 3, width: Math.max(x(row.value) - room_left, 1), height: bar_row - 10,
+    svg.append(shape('rect', { x: room_left, y: y + 3, width: Math.max(x(row.value) - room_left, 1),
+      height: bar_row - 10,
       class: row.is_base ? 'bar base' : 'bar' }));
     if (row.high) {
-      svg.append(shape('path', { d: `M${x(row.low)} ${y + 9}v8M${x(row.low)} ${y + 13}H${x(row.high)}M${x(row.high)} ${y + 9}v8`, class: 'whisker' }));
+      svg.append(shape('path',
+        { d: `M${x(row.low)} ${y + 9}v8M${x(row.low)} ${y + 13}H${x(row.high)}M${x(row.high)} ${y + 9}v8`,
+          class: 'whisker' }));
     }
     texts.push(plot_text(Math.max(x(row.value), x(row.high || 0)) + 6, y + 17, row.text, 'start', 'bar-value'));
   });
@@ -48,7 +52,8 @@ function memory_bars(resources) {
 function contenders_of(replay) {
   return replay.resources.map((each) => {
     const parameters = Object.entries(each.parameters || {}).map(([name, value]) => `${name}=${value}`).join(':');
-    const name = [each.name, parameters].filter((text) => text).join(':') + (each.frees === false ? ', without frees' : '');
+    const resource = [each.name, parameters].filter((text) => text).join(':');
+    const name = resource + (each.frees === false ? ', without frees' : '');
     if (each.failed) return { name, failed: true, why: each.why || 'failed' };
     const times = each.clean || {};
     return {
@@ -63,30 +68,35 @@ function contenders_of(replay) {
 }
 
 function replay_rows(resources) {
-  return resources.map((each) => (each.failed ? [each.name, each.why, '', '', ''] : [each.name, `${each.ns_per_operation.toFixed(1)} ns`,
-    each.ratio.toFixed(3), `${each.ratio_low.toFixed(3)} to ${each.ratio_high.toFixed(3)}`, bytes_text(each.peak_bytes)]));
+  return resources.map((each) => (each.failed ? [each.name, each.why, '', '', '']
+    : [each.name, `${each.ns_per_operation.toFixed(1)} ns`, each.ratio.toFixed(3),
+      `${each.ratio_low.toFixed(3)} to ${each.ratio_high.toFixed(3)}`, bytes_text(each.peak_bytes)]));
 }
 
 function replayed_text() {
-  return data.replay.events < data.info.events ? `A sample of ${count_text(data.replay.events)} events from the whole run` : 'All events of the run';
+  return data.replay.events < data.info.events
+    ? `A sample of ${count_text(data.replay.events)} events from the whole run` : 'All events of the run';
 }
 
 function show_replay() {
   const into = by_id('replay-plot');
   if (!data.replay) {
     into.append(element('p', { class: 'explanation' }, data.sampling_period > 1
-      ? 'A sample of the allocations cannot be replayed.' : 'Nothing was replayed: because of --no-measure, or because the trace has no events.'));
+      ? 'A sample of the allocations cannot be replayed.'
+      : 'Nothing was replayed: because of --no-measure, or because the trace has no events.'));
     return;
   }
   const resources = contenders_of(data.replay);
   const { notes } = data.replay;
   const rounds = data.replay.heaps ? data.replay.heaps.clean.rounds : data.replay.rounds;
   const time_figure = make_figure('Time, beside malloc',
-    `${replayed_text()}, replayed over each allocator: CPU time relative to malloc's, the median of ${plural(rounds, 'round', 'rounds')} ` +
+    `${replayed_text()}, replayed over each allocator: CPU time relative to malloc's, ` +
+    `the median of ${plural(rounds, 'round', 'rounds')} ` +
     'with its interval. Shorter is faster; the line is malloc.');
   const memory_figure = make_figure('Peak of memory taken from the system', '');
   into.append(time_figure.figure, memory_figure.figure,
-    folded_table('As a table', 'Replays', ['allocator', 'per event', 'ratio', 'interval', 'peak memory'], () => replay_rows(resources), [1, 2, 3, 4]),
+    folded_table('As a table', 'Replays', ['allocator', 'per event', 'ratio', 'interval', 'peak memory'],
+      () => replay_rows(resources), [1, 2, 3, 4]),
     element('ul', { class: 'notes' }, notes.map((note) => element('li', {}, note))));
   add_plot(time_figure.room, (width) => draw_comparison(width, time_bars(resources),
     `Time beside malloc: ${time_bars(resources).map((row) => `${row.name} ${row.text}`).join('; ')}.`, 1));

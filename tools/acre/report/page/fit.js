@@ -9,19 +9,24 @@ const max_slot_sizes = 12;
 function draw_front(width, front, title, peak_bytes) {
   const pairs = [...front.pairs].sort((a, b) => a.arenas - b.arenas);
   const steps = Math.log2(Math.max(pairs[pairs.length - 1].arenas / pairs[0].arenas, 2));
-  const x = (arenas) => margin.left + 16 + (Math.log2(arenas / pairs[0].arenas) / steps) * (width - margin.left - margin.right - 32);
+  const room_for_steps = width - margin.left - margin.right - 32;
+  const x = (arenas) => margin.left + 16 + (Math.log2(arenas / pairs[0].arenas) / steps) * room_for_steps;
   const svg = empty_plot(width, fit_height, `${title}: ${pairs.map(pair_text).join('; ')}.`);
   const max = Math.max(peak_bytes, ...pairs.map((pair) => pair.total_bytes));
   const y = draw_vertical_axis(svg, ticks_up_to(max, 4, true), width, fit_height - axis_name_height, bytes_text);
   const bottom = fit_height - axis_name_height - margin.bottom;
   svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: bottom, y2: bottom, class: 'axis' }),
-    shape('line', { x1: margin.left, x2: width - margin.right, y1: y(peak_bytes), y2: y(peak_bytes), class: 'reference' },
+    shape('line', { x1: margin.left, x2: width - margin.right, y1: y(peak_bytes), y2: y(peak_bytes),
+      class: 'reference' },
       shape('title', {}, `live at the peak: ${bytes_text(peak_bytes)}`)),
-    shape('path', { d: pairs.map((pair, i) => `${i === 0 ? 'M' : 'L'}${x(pair.arenas)} ${y(pair.total_bytes)}`).join(''), class: 'line first' }));
+    shape('path', {
+      d: pairs.map((pair, i) => `${i === 0 ? 'M' : 'L'}${x(pair.arenas)} ${y(pair.total_bytes)}`).join(''),
+      class: 'line first' }));
   let labelled = -Infinity;
   for (const pair of pairs) {
     const least = is_least(front, pair);
-    svg.append(shape('circle', { cx: x(pair.arenas), cy: y(pair.total_bytes), r: least ? 7 : 4.5, class: least ? 'bar base' : 'bar' },
+    svg.append(shape('circle', { cx: x(pair.arenas), cy: y(pair.total_bytes), r: least ? 7 : 4.5,
+      class: least ? 'bar base' : 'bar' },
       shape('title', {}, pair_text(pair))));
     if (x(pair.arenas) - labelled < 60) continue;
     labelled = x(pair.arenas);
@@ -32,7 +37,8 @@ function draw_front(width, front, title, peak_bytes) {
 }
 
 function pair_text(pair) {
-  return `${plural(pair.arenas, 'arena', 'arenas')} of ${bytes_text(pair.bytes)}, ${bytes_text(pair.total_bytes)} in all`;
+  return `${plural(pair.arenas, 'arena', 'arenas')} of ${bytes_text(pair.bytes)}, ` +
+    `${bytes_text(pair.total_bytes)} in all`;
 }
 
 function is_least(front, pair) {
@@ -60,14 +66,16 @@ function front_table(front, title, peak_bytes) {
   return table(`${title}: number and size`, ['arenas', 'bytes each', 'bytes in all', 'of the peak', 'note'],
     shown_pairs(front).map((pair) => [count_text(pair.arenas), count_text(pair.bytes), bytes_text(pair.total_bytes),
       peak_bytes > 0 ? `x ${(pair.total_bytes / peak_bytes).toFixed(2)}` : '',
-      is_least(front, pair) ? ['least memory', check_text(front.check)].filter((text) => text).join('; ') : '']), [0, 1, 2, 3]);
+      is_least(front, pair) ? ['least memory', check_text(front.check)].filter((text) => text).join('; ') : '']),
+    [0, 1, 2, 3]);
 }
 
 function show_front(into, title, front, peak_bytes) {
   if (!front) return;
   if (front.impossible) into.append(element('p', {}, `${title}: ${front.impossible}`));
   if (front.pairs.length === 0) return;
-  const { figure, room } = make_figure(title, 'Total memory by number of arenas: with each of these sizes every allocation of the run ' +
+  const { figure, room } = make_figure(title,
+    'Total memory by number of arenas: with each of these sizes every allocation of the run ' +
     'succeeds. The larger point has the least memory. The line shows the live bytes at the peak.');
   into.append(figure);
   add_plot(room, (width) => draw_front(width, front, title, peak_bytes));
@@ -92,11 +100,14 @@ function show_arena(into, arena) {
 
 function show_slots(into, slots) {
   if (!slots || slots.sizes.length === 0) return;
-  into.append(table('Pools, by the size of a slot', ['slot', 'allocations', 'slots at the peak', 'bytes of a pool', 'bytes of a typed_arena'],
-    slots.sizes.slice(0, max_slot_sizes).map((each) => [bytes_text(each.bytes), count_text(each.allocations), count_text(each.slots), bytes_text(each.pool_bytes),
+  into.append(table('Pools, by the size of a slot',
+    ['slot', 'allocations', 'slots at the peak', 'bytes of a pool', 'bytes of a typed_arena'],
+    slots.sizes.slice(0, max_slot_sizes).map((each) => [bytes_text(each.bytes), count_text(each.allocations),
+      count_text(each.slots), bytes_text(each.pool_bytes),
       bytes_text(each.typed_arena_bytes)]), [0, 1, 2, 3, 4]));
   const omitted = slots.sizes.length - max_slot_sizes;
-  if (omitted > 0) into.append(element('p', { class: 'explanation' }, `${plural(omitted, 'more size needs', 'more sizes need')} less memory.`));
+  const others = plural(omitted, 'more size needs', 'more sizes need');
+  if (omitted > 0) into.append(element('p', { class: 'explanation' }, `${others} less memory.`));
 }
 
 // The allocations of a fit: those of an advice, or those selected for acre fit.
@@ -117,7 +128,8 @@ function show_fit() {
       by_id('fit-plot').append(element('p', {}, selection_of(fit), `: ${fit.refused}.`));
       continue;
     }
-    const entry = element('div', { class: 'fit' }, element('p', { class: 'selection' }, selection_of(fit), `: ${plural(fit.allocations, 'allocation', 'allocations')}, ` +
+    const entry = element('div', { class: 'fit' }, element('p', { class: 'selection' }, selection_of(fit),
+      `: ${plural(fit.allocations, 'allocation', 'allocations')}, ` +
       `at most ${bytes_text(fit.peak_bytes)} live at a time.`));
     by_id('fit-plot').append(entry);
     show_front(entry, 'multi_arena', fit.multi_arena, fit.peak_bytes);

@@ -18,7 +18,8 @@ function flame_tree(flames, weight) {
   const children = flames.parents.map(() => []);
   for (let node = 1; node < flames.parents.length; ++node) children[flames.parents[node]].push(node);
   for (const list of children) list.sort((a, b) => values[b] - values[a] || a - b);
-  const own = values.map((value, node) => Math.max(value - children[node].reduce((sum, child) => sum + values[child], 0), 0));
+  const own = values.map(
+    (value, node) => Math.max(value - children[node].reduce((sum, child) => sum + values[child], 0), 0));
   return { parents: flames.parents, functions: flames.functions, names: flames.names, values, children, own };
 }
 
@@ -117,8 +118,10 @@ class flame_graph {
       element('div', { class: 'search' }, element('label', { for: 'flame-search' }, 'Find a function'), input),
       element('button', { type: 'button', id: 'flame-whole', onclick: () => this.zoom(0) }, 'Whole program'));
     by_id('flame-graph').append(this.found, this.room, this.readout, element('p', { class: 'explanation' },
-      'Grey boxes are functions of the C and C++ libraries and wrappers of malloc. Recursion is folded into one box. Paths ' +
-      `below ${short_number(this.flames.min_share * 100)} % of every weight are not drawn. Lifetimes are summed over all objects; they end at the free or ` +
+      'Grey boxes are functions of the C and C++ libraries and wrappers of malloc. Recursion is folded into one box. ' +
+      'Paths ' +
+      `below ${short_number(this.flames.min_share * 100)} % of every weight are not drawn. ` +
+      `Lifetimes are summed over all objects; they end at the free or ` +
       'at the end of the recording.'));
     this.draw = add_plot(this.room, (width) => this.drawing(width));
     this.fill_table();
@@ -188,7 +191,8 @@ class flame_graph {
     const text = flame_weights[this.weight][1];
     const all = this.tree.values[0];
     const share = all > 0 ? this.tree.values[node] / all : 0;
-    return `${name_of(this.tree, node)}: ${text(this.tree.values[node])} (${percent_text(share)}), of which ${text(this.tree.own[node])} itself`;
+    return `${name_of(this.tree, node)}: ${text(this.tree.values[node])} (${percent_text(share)}), ` +
+      `of which ${text(this.tree.own[node])} itself`;
   }
 
   tell(node) {
@@ -213,7 +217,8 @@ class flame_graph {
   drawn_box(box, found) {
     const { node } = box;
     box.id = `flame-${node}`;
-    const kinds = ['box', found.has(node) ? 'match' : only_passes_on(this.tree, node) ? 'library' : `tint-${this.tree.functions[node] % 4}`];
+    const kinds = ['box', found.has(node) ? 'match'
+      : only_passes_on(this.tree, node) ? 'library' : `tint-${this.tree.functions[node] % 4}`];
     if (box.above) kinds.push('above');
     if (node === this.current) kinds.push('current');
     const shown = fitting(name_of(this.tree, node), box.width - 8, letter_width);
@@ -224,7 +229,8 @@ class flame_graph {
       onpointerenter: () => this.tell(node),
     },
     shape('title', {}, this.text_of(node)),
-    shape('rect', { x: box.x.toFixed(1), y: box.row * row_height, width: Math.max(box.width - 1, 1).toFixed(1), height: row_height - 2, rx: 2 }),
+    shape('rect', { x: box.x.toFixed(1), y: box.row * row_height, width: Math.max(box.width - 1, 1).toFixed(1),
+      height: row_height - 2, rx: 2 }),
     shown ? plot_text((box.x + 4).toFixed(1), box.row * row_height + 14, shown, 'start', 'name') : null);
   }
 

@@ -17,7 +17,8 @@ function add_histogram(into, title, explanation, options) {
   };
   const { figure, room } = make_figure(title, explanation, { count: () => options.classes().length, show: tell });
   const controls = element('div', { class: 'controls' }, options.controls(() => tell(null)),
-    choice('Bars show', `${options.name}-weight`, [['count', 'objects'], ['bytes', 'bytes']], (value) => { weight = value; again(); }));
+    choice('Bars show', `${options.name}-weight`, [['count', 'objects'], ['bytes', 'bytes']],
+      (value) => { weight = value; again(); }));
   figure.querySelector('figcaption').append(controls);
   figure.append(readout, folded_table('As a table', title, ['class', 'objects', 'share', 'bytes', 'share'],
     () => options.classes().map((each) => [each[1], count_text(each[2]), share_text(options.classes(), each, 2),
@@ -54,7 +55,8 @@ function draw_bars(width, values, classes, weight, chosen, tell, title) {
     const bar = shape('rect', { x: x + step * 0.08, y: bottom - height, width: Math.max(step * 0.84, 1), height,
       class: classes[i][4] ? 'bar apart' : 'bar' });
     const whole = shape('rect', { x, y: margin.top, width: step, height: bottom - margin.top,
-      class: i === chosen ? 'target chosen' : 'target', onclick: () => tell(i) }, shape('title', {}, class_text(classes, i)));
+      class: i === chosen ? 'target chosen' : 'target', onclick: () => tell(i) },
+        shape('title', {}, class_text(classes, i)));
     svg.append(bar, whole);
     const is_last = i === classes.length - 1;
     if (is_last || (i % every === 0 && classes.length - 1 - i >= every * 1.5)) {
@@ -62,7 +64,8 @@ function draw_bars(width, values, classes, weight, chosen, tell, title) {
       const at = classes[i][4] ? x + step / 2 : x;
       const at_edge = is_last && width - at < 40;
       if (at === x) svg.append(shape('line', { x1: x, x2: x, y1: bottom, y2: bottom + 5, class: 'axis' }));
-      svg.append(plot_text(at_edge ? width - margin.right : at, bottom + 18, classes[i][0], at_edge ? 'end' : 'middle'));
+      svg.append(plot_text(at_edge ? width - margin.right : at, bottom + 18, classes[i][0],
+        at_edge ? 'end' : 'middle'));
     }
   });
   svg.append(shape('line', { x1: margin.left, x2: width - margin.right, y1: bottom, y2: bottom, class: 'axis' }));
@@ -76,7 +79,8 @@ function range_text(from, below, text_of) {
 }
 
 function classes_of(rows, text_of) {
-  return rows.map(([from, below, count, bytes]) => [text_of(from), range_text(from, below, text_of), count, bytes, false]);
+  return rows.map(
+    ([from, below, count, bytes]) => [text_of(from), range_text(from, below, text_of), count, bytes, false]);
 }
 
 function show_sizes() {

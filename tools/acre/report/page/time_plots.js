@@ -65,7 +65,8 @@ function draw_pauses(svg, width, height) {
   const x = time.scale(width);
   for (const [begin, end] of data.pauses) {
     svg.append(shape('rect', {
-      x: x(begin), width: Math.max(x(end) - x(begin), 1), y: margin.top, height: height - margin.top - margin.bottom, class: 'pause',
+      x: x(begin), width: Math.max(x(end) - x(begin), 1), y: margin.top,
+      height: height - margin.top - margin.bottom, class: 'pause',
     }, shape('title', {}, `not recorded for ${time_text(end - begin)}`)));
   }
 }
