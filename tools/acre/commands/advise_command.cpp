@@ -209,7 +209,9 @@ void add_advise_command(command_line& line, const command_context& context) {
                   "figures are then those of runs")
             .check(refusal_of_time)
             .excludes(check);
-    command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
+    command.file("--stdin", options->input, "With --run: the file that each run reads from standard input")
+        .default_is("/dev/null")
+        .needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
     command

@@ -119,10 +119,13 @@ void add_export_command(command_line& line, const command_context& context) {
     command.trace("FILE", choices->file, "The trace").required();
     command.file("-o,--output", choices->output, "The file to write, a folder for parquet, - for standard output")
         .required();
-    command.one_of("--format", choices->format, names_of(formats), "Default: by the file name extension of the output");
+    command.one_of("--format", choices->format, names_of(formats), "The format of the output")
+        .default_is("by the file name extension");
     command.one_of("--table", choices->table, names_of(tables), "For parquet and csv: one table, as one file");
-    command.one_of("--weight", choices->weight, names_of(weights),
-                   "For collapsed: what to count (lifetime: in microseconds); default: bytes");
+    command
+        .one_of("--weight", choices->weight, names_of(weights),
+                "For collapsed: what to count; lifetime is in microseconds")
+        .default_is("bytes");
     command.text("--host", choices->host, "NAME", "The recording machine's name in the table of sites");
     command.footer(
         "Examples:\n"

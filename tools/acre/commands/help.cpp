@@ -334,7 +334,7 @@ void add_man_command(command_line& line, const command_context&) {
     subcommand command{line, "man", "Prints the man page of acre or of a subcommand"};
     std::vector<std::string> pages;
     for (const CLI::App* each : shown_subcommands(line.app)) pages.push_back(each->get_name());
-    const option page = command.one_of("SUBCOMMAND", options->page, pages, "The subcommand; default: acre itself");
+    const option page = command.one_of("SUBCOMMAND", options->page, pages, "The subcommand").default_is("acre itself");
     command.folder("--folder", options->folder, "Write all pages into this folder").excludes(page);
     command.footer("Example:\n  acre man record | man -l -");
     command.runs([&line, options] { return run_man(*options, line.app, line.rules); });

@@ -59,6 +59,10 @@ option option::shows_default() const {
     return option{option_->capture_default_str()};
 }
 
+option option::default_is(const std::string& text) const {
+    return option{option_->default_str(text)};
+}
+
 option option::needs(option other) const {
     return option{option_->needs(other.option_)};
 }

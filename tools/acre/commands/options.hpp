@@ -81,6 +81,8 @@ public:
 
     /// Help shows the variable's present value as the default.
     option shows_default() const;
+    /// Help shows this text as the default. It sets no value.
+    option default_is(const std::string& text) const;
     option needs(option other) const;
     option excludes(option other) const;
 

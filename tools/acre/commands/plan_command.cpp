@@ -133,7 +133,7 @@ void add_plan_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<plan_options>();
     subcommand command{line, "plan", "Plans which sites get memory of their own, for 'acre run --plan'"};
     command.trace("FILE", options->file, "The trace").required();
-    command.file("-o,--output", options->output, "The plan to write; default: -, standard output");
+    command.file("-o,--output", options->output, "The plan to write, - for standard output").default_is("-");
     command.one_of("--policy", options->choice, choices(), "advice",
                    "How a policy is chosen for each site: by the advice, or the same one for all; inverted and "
                    "shuffled make wrong plans, for tests");
@@ -148,7 +148,8 @@ void add_plan_command(command_line& line, const command_context& context) {
         .check(refusal_of_time)
         .shows_default()
         .needs(measure);
-    command.file("--stdin", options->input, "The file that each run reads from standard input; default: /dev/null")
+    command.file("--stdin", options->input, "The file that each run reads from standard input")
+        .default_is("/dev/null")
         .needs(measure);
     const option check = command
                              .text("--check", options->check, "COMMAND",

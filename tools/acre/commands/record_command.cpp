@@ -110,7 +110,8 @@ void add_record_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<record_options>();
     auto texts = std::make_shared<record_texts>();
     subcommand command{line, "record", "Runs a program (after --) and records what it allocates; no rebuild needed"};
-    const option output = command.trace("-o,--output", options->output, "The trace to write; default: PROGRAM.acre");
+    const option output =
+        command.trace("-o,--output", options->output, "The trace to write").default_is("PROGRAM.acre");
     command.flag("--children", options->children, "Also record the processes that it starts, one trace each");
     command
         .one_of("--stacks", texts->method, stack_methods,
@@ -128,8 +129,8 @@ void add_record_command(command_line& line, const command_context& context) {
                          "Record one allocation in N on average, and its free: for long runs");
     command
         .text("--limit", texts->limit, "SIZE",
-              "Stop recording when the logs reach SIZE (256K or more; K, M, G or T), or none; default: 10G, or half of "
-              "the free disk if that is less")
+              "Stop recording when the logs reach SIZE (256K or more; K, M, G or T), or none")
+        .default_is("10G, or half of the free disk if that is less")
         .check(check_limit);
     command.footer(
         "Examples:\n"

@@ -232,13 +232,12 @@ void add_replay_command(command_line& line, const command_context& context) {
     command.trace("FILE", options->file, "The trace");
     command.list_of("--with", options->with, contender_words(),
                     "Names of resources and groups, separated by commas; parameters follow a colon");
-    command.whole_number("--rounds", options->rounds, 1, max_rounds,
-                         "Rounds to play; default: as many as the figures need");
-    command.whole_number("--events", options->events, 1, max_events,
-                         "Events to play, from the start; default: 4,000,000, or fewer over many resources");
-    command
-        .text("--memory", options->memory, "SIZE",
-              "Memory that a resource may take, in K, M, G or T; default: 768M, or twice what is live at a time")
+    command.whole_number("--rounds", options->rounds, 1, max_rounds, "Rounds to play")
+        .default_is("as many as the figures need");
+    command.whole_number("--events", options->events, 1, max_events, "Events to play, from the start")
+        .default_is("4,000,000, or fewer over many resources");
+    command.text("--memory", options->memory, "SIZE", "Memory that a resource may take, in K, M, G or T")
+        .default_is("768M, or twice what is live at a time")
         .check(check_memory);
     command.one_of("--heap", options->heap, heap_kinds, "both",
                    "fragmented: as after a long run, with half of many blocks freed");

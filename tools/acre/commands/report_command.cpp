@@ -239,8 +239,8 @@ void add_report_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<report_options>();
     subcommand command{line, "report", "Writes a trace as one HTML page: plots, flame graph, advice"};
     command.trace("FILE", options->file, "The trace").required();
-    const option output =
-        command.file("-o,--output", options->output, "The page to write, - for standard output; default: TRACE.html");
+    const option output = command.file("-o,--output", options->output, "The page to write, - for standard output")
+                              .default_is("TRACE.html");
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     command.files("--fit", options->fits, "Also show this output of 'acre fit --json'").one_value_each();
     const option run = command
@@ -248,7 +248,9 @@ void add_report_command(command_line& line, const command_context& context) {
                                  "Run the recorded command again for TIME, in s, m or h, as 'acre advise --run' does, "
                                  "each way at least once, however long that takes: the savings are then those of runs")
                            .check(refusal_of_time);
-    command.file("--stdin", options->input, "With --run: the file that each run reads from standard input").needs(run);
+    command.file("--stdin", options->input, "With --run: the file that each run reads from standard input")
+        .default_is("/dev/null")
+        .needs(run);
     command.flag("--no-measure", options->no_measure, "Replay nothing: fast and reproducible, but without savings");
     command.flag("--no-fit", options->no_fit, "Do not find the sizes of the advised arenas and pools");
     command.footer(

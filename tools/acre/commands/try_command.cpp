@@ -153,9 +153,8 @@ void add_try_command(command_line& line, const command_context& context) {
     command.trace("FILE", options->trace, "A trace: the program that was recorded is run again, without recording");
     std::vector<described_word> words;
     for (const auto& [name, meaning] : way_names()) words.push_back({name, meaning});
-    command
-        .list_of("--with", options->with, words,
-                 "The mallocs to try, or paths of libraries to preload; default: all that are installed")
+    command.list_of("--with", options->with, words, "The mallocs to try, or paths of libraries to preload")
+        .default_is("all that are installed")
         .separated_by_commas();
     command.file("--plan", options->plan, "A plan by 'acre plan', to be tried as well: as 'acre run --plan' runs it");
     command.flag("--sites", options->sites,
@@ -166,11 +165,13 @@ void add_try_command(command_line& line, const command_context& context) {
               "How long it may take, in s, m or h, as in 5m; each way runs at least once, however long that takes")
         .check(refusal_of_time)
         .shows_default();
-    command.decimal(
-        "--width", options->width, "PERCENT", 0.01, 100,
-        "How wide each 95 % interval of CPU time may be when the rounds end, in percent of the CPU time of the "
-        "program as it is; default: 2");
-    command.file("--stdin", options->input, "The file that each run reads from standard input; default: /dev/null");
+    command
+        .decimal(
+            "--width", options->width, "PERCENT", 0.01, 100,
+            "How wide each 95 % interval of CPU time may be when the rounds end, in percent of the CPU time of the "
+            "program as it is")
+        .default_is("2");
+    command.file("--stdin", options->input, "The file that each run reads from standard input").default_is("/dev/null");
     const option check = command.text("--check", options->check, "COMMAND",
                                       "A shell command that reads the output of each run and accepts it by status 0");
     command.flag("--unchecked", options->unchecked, "Compare neither the outputs nor the exit statuses")
