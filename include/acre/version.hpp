@@ -5,8 +5,10 @@
 //
 // Cost: none.
 //
-//     #if ACRE_VERSION_NUMBER >= 200  // 0.2.0
 //     static_assert(acre::version_is_at_least(0, 1));
+//     #if ACRE_VERSION_NUMBER >= 200  // 0.2.0
+//     // code for the newer version
+//     #endif
 #pragma once
 
 // Major version * 10,000 + minor version * 100 + patch.

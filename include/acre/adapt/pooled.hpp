@@ -16,9 +16,13 @@
 //
 // Cost: that of the pool. Thread rules: those of the pool.
 //
-//     struct Orc : acre::pooled<Orc> { ... };
-//     class Troll { ... public: ACRE_POOLED(Troll) };
-//     delete new Orc;
+//     struct Orc : acre::pooled<Orc> {
+//         int strength = 7;
+//     };
+//     struct Troll {
+//         ACRE_POOLED(Troll);
+//     };
+//     Orc* orc = new Orc;  // a slot of the pool, to which `delete orc` returns it
 #pragma once
 
 #include <acre/core/detail/declarations.hpp>

@@ -11,6 +11,7 @@
 // Cost: the resource lies in the heap, or in the upstream that is given to it; a call loads its address and compares it
 // with null. Three words. Thread rules: those of the resource; a move must not race with calls.
 //
+//     using namespace acre::literals;
 //     acre::unique_resource<acre::arena> load_level() {
 //         acre::unique_resource<acre::arena> level{{.first_block_bytes = 64_KiB}};
 //         level.create<Orc>("URG");

@@ -1,5 +1,6 @@
 // How an acre::arena grows, and how much storage a reset keeps.
 //
+//     using namespace acre::literals;
 //     acre::arena frame{{.first_block_bytes = 64_KiB, .limit_bytes = 16_MiB}};
 //     frame.reset(acre::keep_largest);
 #pragma once

@@ -11,7 +11,7 @@
 // allocation. Not thread-safe. The arena must live longer; destroy the vector before a reset of the arena.
 //
 //     acre::arena_vector<Token> tokens{level};
-//     while (next(token)) tokens.push_back(token);
+//     for (Token token; next(token);) tokens.push_back(token);
 //     parse(std::span{tokens});
 //
 // Any resource that can resize in place will do: acre::arena_vector<int, acre::multi_arena>.

@@ -17,8 +17,8 @@
 // would run destructors in another thread. After a fork the child can go on.
 //
 //     acre::concurrent_arena frame;
-//     auto* node = frame.create<Node>(key);   // in any thread
-//     frame.reset();                          // when all have finished
+//     Node* node = frame.create<Node>(7);  // in any thread
+//     frame.reset();                       // when all have finished
 //
 // Idea: the thread-local allocation buffers (TLAB) of generational garbage collectors.
 #pragma once

@@ -26,6 +26,7 @@
 // A misuse in every build, as in acre::multi_arena. Two threads that free the same allocation at the same moment may
 // both find it live; then the arena's count shows it, or nothing does.
 //
+//     using namespace acre::literals;
 //     acre::concurrent_multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);     // in one thread
 //     frames.deallocate(frame, n);          // in another

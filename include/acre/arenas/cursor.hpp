@@ -9,6 +9,7 @@
 // Keep the cursor a local variable and never take its address. Only trivially destructible types. Not thread-safe.
 //
 //     acre::cursor building{level};
+//     Node* head = nullptr;
 //     for (int i = 0; i < 1000; ++i) head = building.create<Node>(i, head);
 //
 // The idea is the practice, in LLVM and protobuf, of copying the bump pointer into locals around a hot loop.

@@ -21,6 +21,7 @@
 // the middle of an allocation or of another resource, and another size than the one allocated (rounded up to 16 bytes,
 // and modulo 2 KiB). The marks that tell it are beside the arenas.
 //
+//     using namespace acre::literals;
 //     acre::multi_arena frames{{.arenas = 64, .bytes = 64_KiB}};
 //     void* frame = frames.allocate(n);
 //     frames.deallocate(frame, n);

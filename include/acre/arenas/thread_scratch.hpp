@@ -11,8 +11,8 @@
 //
 //     std::span<Step> find_path(acre::arena& results, const Map& map) {
 //         acre::scratch temp = acre::thread_scratch(results);
-//         std::span<Node> open = temp.allocate<Node>(map.size());
-//         ...
+//         std::span<Node> open = temp.allocate<Node>(map.size());  // given back at the end of the function
+//         return results.allocate<Step>(open.size());
 //     }
 //
 // The idea of two arenas a thread, one of which is not the caller's, is from Ryan Fleury's and Odin's practice. Odin's

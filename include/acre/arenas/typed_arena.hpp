@@ -16,12 +16,14 @@
 // Where freed storage is poisoned, redzones lie between allocations, in storage that is larger by them; with `.reuse`
 // there are none, since a run may be freed in pieces.
 //
+//     struct Orc {
+//         static void* operator new(std::size_t bytes);
+//         static void operator delete(void* p, std::size_t bytes) noexcept;
+//         int strength;
+//     };
 //     constinit acre::typed_arena<Orc, 1'000'000> orcs;
-//
 //     void* Orc::operator new(std::size_t bytes) { return orcs.class_new(bytes); }
 //     void Orc::operator delete(void* p, std::size_t bytes) noexcept { orcs.class_delete(p, bytes); }
-//     void* Orc::operator new[](std::size_t bytes) { return orcs.class_new_array(bytes); }
-//     void Orc::operator delete[](void* p, std::size_t bytes) noexcept { orcs.class_delete_array(p, bytes); }
 #pragma once
 
 #include <acre/arenas/typed_arena_options.hpp>

@@ -11,6 +11,7 @@
 // atomic; for several threads synchronized<limited<R>> (acre/combine/synchronized.hpp). An R that threads share by
 // itself does not compile: concurrent pools have a limit of their own (.limit_bytes).
 //
+//     using namespace acre::literals;
 //     acre::limited<acre::multi_pool> plugin{{.limit_bytes = 64_MiB}};
 //     acre::limited<acre::resource_ref> part{{.limit_bytes = 1_MiB}, level};  // of a resource that others use too
 #pragma once

@@ -17,6 +17,7 @@
 // whose fork would wait forever; and the function should use no resource that is younger than this one. reset, rewind,
 // deallocate_all and release take back what other threads hold, too. Not copied; moved, under the lock, if R is.
 //
+//     using namespace acre::literals;
 //     acre::synchronized<acre::pool<64>> slots;
 //     acre::synchronized<acre::object_pool<Bullet>, acre::spin_lock> bullets{{.limit_bytes = 1_MiB}};
 //     bullets.with([](acre::object_pool<Bullet>& all) { for (Bullet& each : all) each.step(); });

@@ -1,7 +1,8 @@
 // Alignment and size arithmetic that cannot wrap. Everything is constexpr and constant time.
 //
 //     static_assert(acre::align_up(13, 8) == 16);
-//     acre::array_bytes(SIZE_MAX, 8)  // empty: the product does not fit
+//     static_assert(acre::array_bytes(100, 8) == 800);
+//     static_assert(!acre::array_bytes(SIZE_MAX, 8));  // empty: the product does not fit
 #pragma once
 
 #include <acre/core/detail/alignments.hpp>

@@ -5,8 +5,9 @@
 // the same message on standard error and aborts. Without an operating system the message goes to `_write`, if the
 // program has that function, and the program ends in a trap: nothing of <cstdio> and nothing of the heap is linked.
 //
+//     acre::multi_pool messages{{.limit_bytes = 1'000'000}};
 //     try {
-//         frame.allocate(bytes);
+//         void* p = messages.allocate(n);
 //     } catch (const acre::limit_exceeded& error) {
 //         std::puts(error.what());
 //     }

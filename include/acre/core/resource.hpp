@@ -8,6 +8,12 @@
 //   deallocate(p, bytes, alignment) takes back what was allocated with the same bytes and alignment; noexcept; null is
 //                                   a no-op
 // Zero bytes give a distinct non-null pointer. A failed request changes nothing.
+//
+//     template <acre::resource R>
+//     void* copy_of(R& memory, std::span<const std::byte> bytes) {
+//         void* copy = memory.allocate(bytes.size(), 1);
+//         return std::memcpy(copy, bytes.data(), bytes.size());
+//     }
 #pragma once
 
 #include <concepts>

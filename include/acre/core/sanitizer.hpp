@@ -4,8 +4,9 @@
 //
 // ACRE_VALGRIND needs <valgrind/memcheck.h> and costs a few instructions a call, also without Valgrind.
 //
-//     acre::poison(storage, capacity);   // an access from here on is reported
-//     acre::unpoison(storage, bytes);    // but to the first `bytes` bytes
+//     alignas(8) static std::byte storage[4096];
+//     acre::poison(storage, sizeof storage);  // an access from here on is reported
+//     acre::unpoison(storage, 100);           // but to the first 100 bytes
 #pragma once
 
 #include <cstddef>

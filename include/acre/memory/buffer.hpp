@@ -14,11 +14,11 @@
 // required_bytes() is larger; blocks aligned to more than 64 bytes, such as the slabs of pools, have redzones within
 // and get none here, and none is needed behind the end of the span.
 //
-//     alignas(64) static std::byte storage[64_KiB];
+//     alignas(64) static std::byte storage[65536];
 //     acre::buffer fixed{storage};
 //     acre::arena frame{fixed};
 //
-//     acre::inline_buffer<16_KiB> own;
+//     acre::inline_buffer<16384> own;
 //     acre::object_pool<Particle> particles{own};
 #pragma once
 

@@ -2,6 +2,7 @@
 //
 // It is an acre::out_of_memory, so handlers of that catch it. Its sentence names the error number and what to do.
 //
+//     using namespace acre::literals;
 //     try {
 //         acre::virtual_memory pages{{.lock = true}};
 //         pages.allocate(64_MiB);

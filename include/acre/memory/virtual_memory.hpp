@@ -18,6 +18,7 @@
 // with a message, in every build. Not thread-safe. Not movable. After a fork the child has a copy of its own, in which
 // nothing is locked.
 //
+//     using namespace acre::literals;
 //     acre::virtual_memory pages{{.reserve_bytes = 1_GiB, .guard_pages = 1}};
 //     acre::arena frame{{.first_block_bytes = 64_MiB}, pages};  // pages are backed as the arena reaches them
 #pragma once

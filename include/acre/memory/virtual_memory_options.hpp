@@ -1,5 +1,6 @@
 // The options of acre::virtual_memory, and what it got of them.
 //
+//     using namespace acre::literals;
 //     acre::virtual_memory pages{{.reserve_bytes = 1_GiB, .guard_pages = 1, .lock = true, .if_possible = true}};
 //     if (!pages.obtained().locked) warn(pages.last_refusal().meaning);
 #pragma once

@@ -7,7 +7,7 @@
 // stdio nor a heap. Thread rules: those of the resource's members used() and live(). A synchronized resource is read
 // under its lock; the sink is called after that.
 //
-//     acre::describe(level, [](std::string_view line) { log(line); });
+//     acre::describe(level, [](std::string_view line) { show(line); });
 //     // acre::arena: 5368 of 6176 bytes used, 4080 bytes wasted
 #pragma once
 

@@ -6,9 +6,11 @@
 // Movable.
 //
 //     acre::live_map live;
+//     void* p = std::malloc(100);
 //     live.add(p, 100);
 //     live.report(stderr, "sessions");
 //     live.remove(p);
+//     std::free(p);
 #pragma once
 
 #include <acre/core/detail/lifetime.hpp>

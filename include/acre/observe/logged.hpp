@@ -5,16 +5,17 @@
 // it sees the calls that acre::statistics sees.
 //
 // A line has the resource's name or the name given, what happened, the address, the bytes and the alignment:
-//     frames: allocated 0x5581c0 100 bytes aligned to 16
-//     frames: resized 0x5581c0 from 100 to 200 bytes
-//     frames: freed 0x5581c0 200 bytes
-//     frames: refused 5000 bytes
-//     frames: freed everything
+//   frames: allocated 0x5581c0 100 bytes aligned to 16
+//   frames: resized 0x5581c0 from 100 to 200 bytes
+//   frames: freed 0x5581c0 200 bytes
+//   frames: refused 5000 bytes
+//   frames: freed everything
 // "refused" is said of an object whose constructor threw, too.
 //
 // Cost: two words, and a formatted line for each call, written at once. No memory of its own. Thread rules: those of R;
 // lines of several threads do not mix. log_to{nullptr} writes nothing.
 //
+//     using namespace acre::literals;
 //     acre::logged<acre::multi_arena> frames{acre::log_to{stderr, "frames"}, {.arenas = 16, .bytes = 1_KiB}};
 //     frames.deallocate(frames.allocate(100), 100);
 #pragma once

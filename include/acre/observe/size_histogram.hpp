@@ -5,7 +5,9 @@
 // when that has none, the size is only counted in unrecorded(). Not thread-safe. Copied and moved.
 //
 //     acre::size_histogram sizes;
-//     for (std::size_t bytes : {16, 16, 100}) sizes.add(bytes);
+//     sizes.add(16);
+//     sizes.add(16);
+//     sizes.add(100);
 //     assert(sizes.percentile(0.5) == 16 && sizes.mean() == 44.0 && sizes.by_size().at(16) == 2);
 #pragma once
 

@@ -1,5 +1,6 @@
 // The options that pools take at construction.
 //
+//     using namespace acre::literals;
 //     acre::object_pool<Orc> orcs{{.limit_bytes = 1_MiB, .report_live = true}};
 //     acre::concurrent_pool<64> messages{{.thread_bytes = 16_KiB}};
 #pragma once

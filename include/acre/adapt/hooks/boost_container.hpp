@@ -6,6 +6,7 @@
 // 16 bytes, except in arenas. Thread rules: those of the resource.
 // Two are equal only when they are the same object, so create one for each resource.
 //
+//     #include <boost/container/pmr/vector.hpp>
 //     acre::arena request;
 //     acre::boost_pmr memory{request};
 //     boost::container::pmr::vector<int> numbers{&memory};

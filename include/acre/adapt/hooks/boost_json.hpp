@@ -5,6 +5,7 @@
 // acre::multi_pool for values that change for long. Cost: a virtual call, and that of the resource. Thread rules: those
 // of the resource; values that share a storage_ptr share the resource.
 //
+//     #include <boost/json.hpp>
 //     acre::arena request;
 //     acre::boost_pmr memory{request};
 //     boost::json::value order = boost::json::parse(text, &memory);

@@ -7,6 +7,8 @@
 // Cost: that of acre::malloc_face. The face and the record live longer than the library. Thread rules: a library is
 // used by one thread at a time, and so is its resource.
 //
+//     #include <ft2build.h>
+//     #include FT_MODULE_H
 //     acre::multi_pool fonts;
 //     acre::malloc_face memory{fonts};
 //     FT_MemoryRec_ record = acre::freetype_memory(memory);

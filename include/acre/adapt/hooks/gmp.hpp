@@ -10,8 +10,8 @@
 // says how large a block is when it frees it. Thread rules: a number under a resource that threads do not share is
 // changed and cleared in the thread that made it; acre::ambient refuses the rest with a sentence.
 //
-//     mp_set_memory_functions(acre::gmp_allocate<>, acre::gmp_reallocate<>, acre::gmp_free<>);
-//     ...
+//     #include <gmp.h>
+//     mp_set_memory_functions(acre::gmp_allocate<>, acre::gmp_reallocate<>, acre::gmp_free<>);  // first in main
 //     acre::multi_pool numbers;
 //     acre::use_resource use{numbers};
 #pragma once

@@ -9,11 +9,10 @@
 // Cost: that of acre::malloc_face<acre::ambient>, 16 bytes a block. Thread rules: a document under a resource that
 // threads do not share is used and freed in the thread that made it; acre::ambient refuses the rest with a sentence.
 //
-//     acre::use_in_libxml2();
-//     ...
+//     acre::use_in_libxml2();  // first in main
 //     acre::arena request;
 //     acre::use_resource use{request};
-//     xmlDocPtr document = xmlReadMemory(text, size, "request.xml", nullptr, 0);
+//     xmlDocPtr document = xmlReadFile("request.xml", nullptr, 0);
 #pragma once
 
 #include <libxml/parser.h>

@@ -8,6 +8,7 @@
 // give them acre::multi_pool in acre::malloc_face. Cost: that of the resource. Thread rules: a state is used by one
 // thread at a time, and so is its resource.
 //
+//     #include <lua5.4/lua.hpp>
 //     acre::multi_pool memory;
 //     lua_State* state = lua_newstate(acre::lua_allocate<acre::multi_pool>, &memory);
 #pragma once

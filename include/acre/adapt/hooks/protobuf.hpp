@@ -9,8 +9,10 @@
 // Without memory the resource's exception passes through protobuf to the caller, as that of operator new does. Cost:
 // that of the resource, once a block. Thread rules: those of the resource.
 //
+//     #include <google/protobuf/struct.pb.h>
+//     #include <acre/adapt/program_pools.hpp>
 //     google::protobuf::Arena request{acre::protobuf_options<acre::program_pools>()};
-//     auto* order = google::protobuf::Arena::CreateMessage<shop::Order>(&request);
+//     auto* order = google::protobuf::Arena::CreateMessage<google::protobuf::Struct>(&request);
 #pragma once
 
 #include <google/protobuf/arena.h>

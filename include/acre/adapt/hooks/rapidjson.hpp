@@ -11,6 +11,7 @@
 // values that it has half read when an exception passes; in an arena nothing leaks. Cost: that of the resource; in
 // arenas the last block grows in place. Thread rules: those of the resource.
 //
+//     #include <rapidjson/document.h>
 //     acre::arena request;
 //     acre::rapidjson_allocator<acre::arena> memory{request};
 //     rapidjson::GenericDocument<rapidjson::UTF8<>, acre::rapidjson_allocator<acre::arena>> order{&memory};

@@ -11,10 +11,10 @@
 // SQLite's, so those of several threads need a resource that threads share; so does SQLite's shared cache.
 // acre::ambient refuses what breaks this with a sentence.
 //
+//     using namespace acre::literals;
 //     const sqlite3_mem_methods memory = acre::sqlite_memory();
-//     sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
+//     sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);  // first in main
 //     sqlite3_initialize();
-//     ...
 //     acre::limited<acre::multi_pool> budget{{.limit_bytes = 8_MiB}};
 //     acre::use_resource use{budget};
 #pragma once

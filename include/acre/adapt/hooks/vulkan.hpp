@@ -10,7 +10,11 @@
 // callbacks that it was created with. Cost: that of the resource and about 10 instructions. Thread rules: any thread;
 // the memory outlives all objects.
 //
+//     #include <vulkan/vulkan.h>
 //     acre::vulkan_memory memory;
+//     VkInstanceCreateInfo info{};
+//     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+//     VkInstance instance;
 //     vkCreateInstance(&info, memory.callbacks(), &instance);
 //     vkDestroyInstance(instance, memory.callbacks());
 #pragma once

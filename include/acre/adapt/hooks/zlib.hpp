@@ -7,6 +7,7 @@
 // Cost: that of acre::malloc_face. The face lives longer than the stream. Thread rules: a stream is used by one thread
 // at a time, and so is its resource.
 //
+//     #include <zlib.h>
 //     acre::arena memory_of_stream;
 //     acre::malloc_face memory{memory_of_stream};
 //     z_stream stream{};
