@@ -34,7 +34,7 @@ bench: ## measures against other allocators, to the screen and to bench/results/
 fuzz: ## each fuzzer for 60 seconds, or SECONDS=N: inputs tried and lines reached
 	@scripts/fuzz $(SECONDS)
 
-docs: ## checks the links and compiles the code blocks of the documentation; each public name has a comment
+docs: ## checks links, compiles the code blocks of the documentation and the headers' examples; each public name has a comment
 	@scripts/bootstrap build
 	@python3 -B site/reference.py --check
 	@scripts/check-docs

@@ -7,9 +7,11 @@ The headers are formatted by clang-format, on which the parser relies: a body's 
 value does not.
 """
 import functools
+import itertools
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = [("core", "Core"), ("memory", "Memory"), ("arenas", "Arenas"), ("pools", "Pools"), ("heaps", "Heaps"),
@@ -297,17 +299,31 @@ def undocumented(declarations, owner=None):
             yield from undocumented(each.members, each if owner is None else Declaration(each.kind, full, "", "", 0))
 
 
+def parts_of(lines):
+    """The parts of a first comment as (kind, number of the first line, lines): `prose`, `example`, `list`, `table`.
+
+    The first of some indented lines says what they are: an example if it is indented by five spaces behind the slashes,
+    which are four here; else a list if it begins with a hyphen; else a table or output.
+    """
+    number = 1
+    for indented, run in itertools.groupby(lines, key=lambda line: line.startswith("  ")):
+        part = list(run)
+        kind = "prose"
+        if indented:
+            kind = "example" if part[0].startswith("    ") else "list" if part[0].startswith("  - ") else "table"
+        yield kind, number, part
+        number += len(part)
+
+
 def as_markdown(lines):
-    """Prose, with lines that are indented by four spaces as code."""
-    result, code = [], []
-    for line in lines + [""]:
-        if line.startswith("    "):
-            code.append(line[4:])
-            continue
-        if code:
-            result += ["", "```cpp", *code, "```", ""]
-            code = []
-        result.append(re.sub(r"^(Use it|Cost|Ideas?|Thread rules|Threads|Memory)(:?)(?= )", r"**\1\2**", escape(line)))
+    result = []
+    for kind, _, part in parts_of(lines):
+        if kind in ("example", "table"):
+            result += ["", "```cpp" if kind == "example" else "```text",
+                       *textwrap.dedent("\n".join(part)).split("\n"), "```", ""]
+        else:
+            result += [re.sub(r"^(Use it|Cost|Ideas?|Thread rules|Threads|Memory)(:?)(?= )", r"**\1\2**", escape(line))
+                       for line in part]
     return "\n".join(result)
 
 
