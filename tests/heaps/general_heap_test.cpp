@@ -15,6 +15,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "conformance/refusal.hpp"
@@ -322,6 +323,12 @@ TEST(general_heap_death, misuse_is_told) {
     // What lay here before decides which of the two it is taken for.
     EXPECT_DEATH(the_heap.free(large + 50'000), "middle of an allocation|double free");
     EXPECT_DEATH((the_heap.free(large), the_heap.free(large)), "double free");
+    // The sentence says what was done.
+    EXPECT_DEATH(the_heap.reallocate(elsewhere, 200), "a pointer of another resource was resized");
+    EXPECT_DEATH(the_heap.reallocate(large + 16, 200'000), "a pointer into the middle of an allocation was resized");
+    EXPECT_DEATH((the_heap.free(large), the_heap.reallocate(large, 200'000)), "used after it was freed");
+    EXPECT_DEATH(std::ignore = the_heap.usable_size(elsewhere), "the size of a pointer of another resource was asked");
+    EXPECT_DEATH(the_heap.resize(elsewhere, 200), "a pointer of another resource was resized");
     the_heap.free(large);
     // Slots are checked when they go back to their slab.
     auto* small = static_cast<std::byte*>(the_heap.allocate(100));

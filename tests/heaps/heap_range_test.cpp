@@ -11,12 +11,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -220,12 +223,23 @@ TEST(heap_range, a_long_run_begins_at_a_huge_page_and_is_used_again) {
 }
 
 #if defined(__linux__)
+// An emulator of larger pages counts in those of the machine that it runs on.
+bool mincore_counts_pages() {
+    return acre::detail::pages::bytes() == 4096;
+}
+
+// Of so many units.
+std::size_t resident_bytes(std::byte* start, std::size_t units) {
+    std::vector<unsigned char> pages(units * unit / 4096);
+    EXPECT_EQ(mincore(start, units * unit, pages.data()), 0);
+    return 4096 * static_cast<std::size_t>(
+                      std::count_if(pages.begin(), pages.end(), [](unsigned char each) { return each & 1; }));
+}
+
 // A huge page for each block would take the memory of all that the alignment skips.
 TEST(heap_range, small_runs_of_a_large_alignment_take_memory_for_themselves_alone) {
-    const std::size_t page = acre::detail::pages::bytes();
-    // An emulator of larger pages counts in those of the machine that it runs on.
-    if (page != 4096) GTEST_SKIP() << "mincore may count in pages of another size";
-    in_a_process_of_its_own([page] {
+    if (!mincore_counts_pages()) GTEST_SKIP() << "mincore may count in pages of another size";
+    in_a_process_of_its_own([] {
         modelled_range model;
         model.take(heap_range::huge_units, 1);  // a heap of this size asks for huge pages
         constexpr std::size_t blocks = 50;
@@ -234,13 +248,44 @@ TEST(heap_range, small_runs_of_a_large_alignment_take_memory_for_themselves_alon
             model.take(1, heap_range::huge_units);
             *reinterpret_cast<volatile std::byte*>(model.tested.address(model.runs.rbegin()->first)) = std::byte{1};
         }
-        const std::size_t bytes = (model.runs.rbegin()->first + 1 - end) * unit;
-        std::vector<unsigned char> pages((bytes + page - 1) / page);
-        ASSERT_EQ(mincore(model.tested.address(end), bytes, pages.data()), 0);
-        const auto resident = std::count_if(pages.begin(), pages.end(), [](unsigned char each) { return each & 1; });
+        const std::size_t resident = resident_bytes(model.tested.address(end), model.runs.rbegin()->first + 1 - end);
         // What the heap had asked for before that may be huge.
-        EXPECT_LE(static_cast<std::size_t>(resident) * page, blocks * unit + 2 * heap_range::huge_bytes);
+        EXPECT_LE(resident, blocks * unit + 2 * heap_range::huge_bytes);
     });
+}
+
+// A sparse table of 1,000 MiB took all of it in memory, and 256 buffers of 1 MiB, a page of each touched, 268 MiB.
+TEST(heap_range, long_runs_have_few_huge_pages) {
+    if (!mincore_counts_pages()) GTEST_SKIP() << "mincore may count in pages of another size";
+    in_a_process_of_its_own([] {
+        heap_range range;  // the model would touch all of it
+        ASSERT_TRUE(range.reserve());
+        constexpr unit_number long_units = heap_range::huge_units;
+        bool is_zero = false;
+        const unit_number first = range.take(long_units * 128, 1, is_zero);
+        ASSERT_NE(first, 0u);
+        for (unit_number each = 0; each < 128; ++each) {
+            *reinterpret_cast<volatile std::byte*>(range.address(first + each * long_units)) = std::byte{1};
+        }
+        EXPECT_LE(resident_bytes(range.address(first), long_units * 128), 33_MiB);
+    });
+}
+
+// A program that has locked its memory (mlockall) had all of the tables resident, 1 GiB.
+TEST(heap_range, tables_become_usable_as_they_are_needed) {
+    modelled_range model;
+    model.take(heap_range::first_records + 1, 1);
+    std::ifstream maps{"/proc/self/maps"};
+    std::size_t usable = 0;
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t from = 0;
+        std::uintptr_t to = 0;
+        char rights[5] = {};
+        ASSERT_EQ(std::sscanf(line.c_str(), "%zx-%zx %4s", &from, &to, rights), 3);
+        const auto start = reinterpret_cast<std::uintptr_t>(model.tested.start());
+        if (rights[1] == 'w' && to <= start && start - from < (std::size_t{1} << 36)) usable += to - from;
+    }
+    EXPECT_LE(usable, 1_MiB);
 }
 #endif
 

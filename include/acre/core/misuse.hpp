@@ -48,6 +48,8 @@ inline constexpr const char* not_handed_out =
 inline constexpr const char* wrong_size = "freed with another size or alignment than it was allocated with";
 inline constexpr const char* foreign_resized = "a pointer of another resource was resized";
 inline constexpr const char* inside_resized = "a pointer into the middle of an allocation was resized";
+inline constexpr const char* foreign_measured = "the size of a pointer of another resource was asked for";
+inline constexpr const char* inside_measured = "the size of a pointer into the middle of an allocation was asked for";
 inline constexpr const char* wrong_size_resized = "resized with another size than it was allocated with";
 inline constexpr const char* used_after_free = "used after it was freed";
 inline constexpr const char* reset_in_destructor = "reset or released by a destructor that it is running";
@@ -71,6 +73,14 @@ constexpr const char* in_a_resize(const char* what) noexcept {
     if (is(foreign_pointer)) return foreign_resized;
     if (is(inside_an_allocation)) return inside_resized;
     if (is(wrong_size)) return wrong_size_resized;
+    return is(double_free) ? used_after_free : what;
+}
+
+/// The same for a mistake in asking how large an allocation is.
+constexpr const char* in_a_question(const char* what) noexcept {
+    const auto is = [what](const char* sentence) { return __builtin_strcmp(what, sentence) == 0; };
+    if (is(foreign_pointer)) return foreign_measured;
+    if (is(inside_an_allocation)) return inside_measured;
     return is(double_free) ? used_after_free : what;
 }
 }  // namespace mistake

@@ -189,7 +189,7 @@ public:
             take_from(after, more, is_zero);
         } else {
             bool is_zero;
-            if (take_at_frontier(more, is_zero) == 0) return false;
+            if (take_at_frontier(more, is_zero, growth_for(count)) == 0) return false;
         }
         use(more);
         set_run(first, static_cast<unit_number>(count), kind::large, 0);
@@ -293,8 +293,8 @@ private:
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= max_units) return 0;
         // A huge page would give memory to what the alignment skips.
-        const bool may_be_huge = count > alignment / 2;
-        unit_number first = take_at_frontier(static_cast<unit_number>(wanted), is_zero, may_be_huge);
+        const growth what = count > alignment / 2 ? growth_for(count) : growth::without_huge;
+        unit_number first = take_at_frontier(static_cast<unit_number>(wanted), is_zero, what);
         if (first == 0) return 0;
         first = cut(first, count, alignment, is_zero);
         keep_to_allowance();
@@ -347,23 +347,21 @@ private:
         return true;
     }
 
-    // Makes the first `bytes` bytes of a table usable: the whole table where the system does not count what is never
-    // touched.
+    // Makes the first `bytes` bytes of a table usable, and as much again: where a program has locked its memory
+    // (mlockall), all that is usable is resident.
     static bool reach(growing& table, std::size_t bytes) noexcept {
         if (bytes <= table.usable) [[likely]]
             return true;
         if (bytes > table.bytes) return false;
-        if (table.usable == 0 && pages::commit(table.start, table.bytes) == 0) {
-            pages::refuse_huge(table.start, table.bytes);
-            table.usable = table.bytes;
-            return true;
-        }
         const std::size_t wanted = detail::min(
-            table.bytes, align_up(detail::max(bytes, table.usable + table.usable / 2 + 64_KiB), largest_page));
-        if (pages::commit(table.start + table.usable, wanted - table.usable) != 0) return false;
+            table.bytes, align_up(detail::max(bytes, detail::max(2 * table.usable, least_growth)), largest_page));
+        std::byte* const from = table.start + table.usable;
+        if (pages::commit(from, wanted - table.usable) != 0) return false;
+        pages::refuse_huge(from, wanted - table.usable);
         table.usable = wanted;
         return true;
     }
+    static constexpr std::size_t least_growth = 128_KiB;
 
     // As above for the classes, which lie before the units in descending order.
     bool reach_classes(std::size_t units) noexcept {
@@ -388,25 +386,46 @@ private:
 
     static constexpr unit_number first_growth = 64;  // 1 MiB
 
+    // For what the range grows: slabs and other short runs, a long run, or one that may not have huge pages.
+    enum class growth : std::uint8_t { for_short, for_long, without_huge };
+
+    static growth growth_for(std::size_t count) noexcept {
+        return count < long_request ? growth::for_short : growth::for_long;
+    }
+
+    // How many of `count` units may have huge pages.
+    unit_number may_be_huge(growth what, unit_number count) const noexcept {
+        if (what == growth::without_huge) return 0;
+        return what == growth::for_short ? count : detail::min(count, max_huge_for_long - huge_for_long_);
+    }
+
     // What grows for a request that may not have huge pages is for that one alone: those that follow may have them.
-    bool grow(unit_number needed_end, bool may_be_huge) noexcept {
+    bool grow(unit_number needed_end, growth what) noexcept {
         if (needed_end <= usable_end_) return true;
         const unit_number usable = usable_end_;
-        const unit_number more = may_be_huge ? detail::max(first_growth, usable / 8) : 0;
+        const unit_number needed = needed_end - usable;
+        const unit_number more = may_be_huge(what, needed) == needed ? detail::max(first_growth, usable / 8) : 0;
         std::size_t end = detail::max<std::size_t>(needed_end, std::size_t{usable} + more);
-        const bool huge = usable >= huge_from || needed_end - usable >= huge_request;
+        const bool huge = usable >= huge_from || needed >= huge_request;
         constexpr std::size_t page = largest_page / unit_bytes;
         const std::size_t step = huge ? huge_units : page;
         end = (end + step - 1) / step * step;
-        const unit_number before = usable_end_;
         if (!grow_to(detail::min<std::size_t>(end, end_)) && !grow_to((needed_end + page - 1) / page * page))
             return false;
-        if (huge && may_be_huge) {
-            const std::uintptr_t from = align_up(reinterpret_cast<std::uintptr_t>(address(before)), huge_bytes);
-            const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(address(usable_end_)) / huge_bytes * huge_bytes;
-            if (from < to) pages::advise_huge(reinterpret_cast<void*>(from), to - from);
-        }
+        if (huge) ask_for_huge(usable, what);
         return true;
+    }
+
+    // For the whole huge pages between the unit and the usable end, as many of them as may be.
+    void ask_for_huge(unit_number from, growth what) noexcept {
+        const std::uintptr_t start = align_up(reinterpret_cast<std::uintptr_t>(address(from)), huge_bytes);
+        const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(address(usable_end_)) / huge_bytes * huge_bytes;
+        if (start >= end) return;
+        const unit_number units = may_be_huge(what, static_cast<unit_number>((end - start) / unit_bytes));
+        if (units < huge_units) return;
+        const std::size_t bytes = align_down(std::size_t{units} * unit_bytes, huge_bytes);
+        if (what == growth::for_long) huge_for_long_ += static_cast<unit_number>(bytes / unit_bytes);
+        pages::advise_huge(reinterpret_cast<void*>(start), bytes);
     }
     // Of a smaller heap a huge page would be a large part. A limit of 16 MiB took 4,400 page faults in place of 900,
     // and 1.05 of the time, in the mean of programs with 20 to 150 MiB (bench/results/2026-11-25-huge-pages.md).
@@ -414,12 +433,17 @@ private:
     // Of a request this large it is a small part, however small the heap is: sort took .87 of the time with it
     // (bench/results/2026-11-27-long-requests.md).
     static constexpr unit_number huge_request = 16_MiB / unit_bytes;
+    // A program may touch little of a long run: a sparse table, the buffers of many connections. With huge pages each
+    // touch takes 2 MiB, so long runs have at most so much of them, and beyond cost what is touched, as where malloc
+    // maps them. Shorter than glibc's limit for mapping a request, runs lie between slabs and share their pages.
+    static constexpr unit_number long_request = 128_KiB / unit_bytes;
+    static constexpr unit_number max_huge_for_long = 32_MiB / unit_bytes;
 
     // Takes units from the frontier on, and the free ones right before it.
-    unit_number take_at_frontier(unit_number count, bool& is_zero, bool may_be_huge = true) noexcept {
+    unit_number take_at_frontier(unit_number count, bool& is_zero, growth what) noexcept {
         const unit_record& last = record(frontier_ - 1);
         const unit_number before = frontier_ > 1 && last.is() == kind::free ? last.length : 0;
-        if (count - before > end_ - frontier_ || !grow(frontier_ + count - before, may_be_huge)) return 0;
+        if (count - before > end_ - frontier_ || !grow(frontier_ + count - before, what)) return 0;
         const unit_number first = frontier_ - before;
         is_zero = before == 0 || record(first).with_data() == 0;
         if (before != 0) unlink(first);
@@ -579,7 +603,8 @@ private:
     unit_number frontier_ = 0;    // the units from here on were never in use
     unit_number usable_end_ = 0;  // the units from here on are only reserved
     unit_number end_ = 0;
-    unit_number page_units_ = 0;  // units of a page, if it has several; else 1
+    unit_number page_units_ = 0;     // units of a page, if it has several; else 1
+    unit_number huge_for_long_ = 0;  // that have huge pages
     std::uint32_t slab_count_ = 0;
     std::uint32_t free_slab_ = 0;
     std::size_t heap_bytes_ = 0;        // of unit 0 that are taken

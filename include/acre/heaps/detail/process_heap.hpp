@@ -121,23 +121,17 @@ public:
     }
 
     /// Bytes that may be used of an allocation: at least those asked for.
-    std::size_t usable_size(const void* p) noexcept {
-        heap_range& range = shared_.range;
-        if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
-        if (const std::size_t number = range.class_of(p)) return slot_bytes(number, p);
-        const std::lock_guard guard{shared_.lock};
-        return length_of_large(p) * heap_range::unit_bytes;
-    }
+    std::size_t usable_size(const void* p) noexcept { return usable_size(p, &mistake::in_a_question); }
 
     /// Grows or shrinks an allocation where it is. False when it cannot grow there.
     bool resize(void* p, std::size_t bytes) noexcept {
         heap_range& range = shared_.range;
-        if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_pointer, p);
+        if (!range.owns(p)) abort_on_misuse(name, mistake::foreign_resized, p);
         if (const std::size_t number = range.class_of(p)) return bytes <= slot_bytes(number, p);
         if (bytes > max_request) return false;
         const std::size_t wanted = units_for(bytes);
         const std::lock_guard guard{shared_.lock};
-        const std::size_t length = length_of_large(p);
+        const std::size_t length = length_of_large(p, &mistake::in_a_resize);
         const unit_number first = range.unit_of(p);
         if (wanted > length) return range.extend(first, wanted);
         if (wanted < length) range.shrink(first, static_cast<unit_number>(wanted));
@@ -146,7 +140,7 @@ public:
 
     /// As realloc, for `p` not null. Null when there is no memory: then `p` stays as it is.
     [[gnu::noinline]] void* reallocate(void* p, std::size_t bytes) noexcept {
-        const std::size_t before = usable_size(p);
+        const std::size_t before = usable_size(p, &mistake::in_a_resize);
         const bool is_slot = before <= heap_classes::largest;
         // A slot that would stay half empty is exchanged, and a run of units that a slot can replace.
         const bool stays = is_slot ? bytes >= before / 2 : bytes > heap_classes::largest;
@@ -480,13 +474,27 @@ private:
         for (counted_cursor& each : from.counted.of) each.leave([this](counted_block& block) { give_block(block); });
     }
 
-    std::size_t length_of_large(const void* p) noexcept {
+    // The sentence for a mistake, of that for the same mistake in a free.
+    using sentence_of_act = const char* (*)(const char*) noexcept;
+
+    std::size_t usable_size(const void* p, sentence_of_act in_act) noexcept {
+        heap_range& range = shared_.range;
+        if (!range.owns(p)) abort_on_misuse(name, in_act(mistake::foreign_pointer), p);
+        if (const std::size_t number = range.class_of(p)) return slot_bytes(number, p);
+        const std::lock_guard guard{shared_.lock};
+        return length_of_large(p, in_act) * heap_range::unit_bytes;
+    }
+
+    static const char* in_a_free(const char* what) noexcept { return what; }
+
+    std::size_t length_of_large(const void* p, sentence_of_act in_act = &in_a_free) noexcept {
         heap_range& range = shared_.range;
         const unit_number unit = range.unit_of(p);
         const unit_record& run = range.record(unit);
         if (run.is() != unit_record::kind::large || range.address(unit) != p) [[unlikely]]
             abort_on_misuse(
-                name, run.is() == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation, p);
+                name,
+                in_act(run.is() == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation), p);
         return run.length;
     }
 
