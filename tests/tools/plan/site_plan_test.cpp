@@ -159,6 +159,7 @@ TEST(site_plan, refuses_files_that_are_not_there_or_are_folders) {
     EXPECT_THROW(read_plan(directory.path()), tool_error);
     std::ofstream{directory / "app.plan"} << plan_text(small_plan());
     EXPECT_EQ(read_plan(directory / "app.plan").sites.size(), 2U);
+    EXPECT_THROW(read_plan("/dev/zero"), tool_error) << "which has no end";
 }
 
 }  // namespace

@@ -79,6 +79,15 @@ TEST_F(replacing, keeps_the_mode_of_the_file) {
     }
 }
 
+// A slip of the name: acre plan run.acre -o app, where app.plan was meant.
+TEST_F(replacing, refuses_to_replace_a_program) {
+    const fs::path program = directory_ / "app";
+    fs::copy_file("/proc/self/exe", program);
+    const auto bytes = fs::file_size(program);
+    EXPECT_THROW(write(program, "{}"), tool_error);
+    EXPECT_EQ(fs::file_size(program), bytes);
+}
+
 TEST_F(replacing, keeps_the_owner_where_it_may) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root may give a file away";
     put(directory_ / "file", "old");

@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "text/text.hpp"
 #include "trace/error.hpp"
@@ -266,11 +266,17 @@ site_plan read_plan(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) throw tool_error{"there is no plan '" + name + "'"};
     if (std::filesystem::is_directory(file, error)) throw tool_error{"'" + name + "' is a folder, not a plan"};
-    if (std::filesystem::is_regular_file(file, error) && std::filesystem::file_size(file, error) > max_file_bytes)
-        throw tool_error{"cannot use the plan '" + name + "': it is larger than " + bytes_text(max_file_bytes)};
     std::ifstream stream{file, std::ios::binary};
     if (!stream) throw tool_error{"cannot read the plan '" + name + "': " + reason_of(errno)};
-    return plan_in(std::string{std::istreambuf_iterator<char>{stream}, {}}, name);
+    // A pipe has no size, and a device no end.
+    std::string text;
+    std::vector<char> block(64 * 1024);
+    while (stream.read(block.data(), static_cast<std::streamsize>(block.size())), stream.gcount() > 0) {
+        text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+        if (text.size() > max_file_bytes)
+            throw tool_error{"cannot use the plan '" + name + "': it is larger than " + bytes_text(max_file_bytes)};
+    }
+    return plan_in(text, name);
 }
 
 namespace {

@@ -4,9 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -20,6 +18,12 @@ namespace {
 
 constexpr int max_links = 40;           // as many as the system follows
 constexpr int max_partial_names = 100;  // of files that killed processes left
+
+bool begins_with(const std::filesystem::path& path, std::string_view magic) {
+    std::string start(magic.size(), 0);
+    std::ifstream file{path, std::ios::binary};
+    return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == magic;
+}
 
 /// The file that a chain of symbolic links leads to, which may not exist.
 std::filesystem::path target_of(std::filesystem::path path) {
@@ -43,6 +47,11 @@ std::filesystem::path final_path(const std::filesystem::path& path, written_file
         throw tool_error{"cannot write '" + path.string() +
                          "': it is a trace, which only 'acre record' replaces: name another file"};
     }
+    if (begins_with(path,
+                    "\x7f"
+                    "ELF")) {
+        throw tool_error{"cannot write '" + path.string() + "': it is a program or a library: name another file"};
+    }
     const auto canonical = std::filesystem::canonical(path, ignored);
     return ignored ? path : canonical;
 }
@@ -63,9 +72,8 @@ int with_unused_name(const std::string& name, std::filesystem::path& chosen, Mak
 }  // namespace
 
 bool begins_as_a_trace(const std::filesystem::path& path) {
-    std::array<char, format::magic.size()> start{};
-    std::ifstream file{path, std::ios::binary};
-    return file.read(start.data(), start.size()) && std::memcmp(start.data(), format::magic.data(), start.size()) == 0;
+    return begins_with(path,
+                       std::string_view{reinterpret_cast<const char*>(format::magic.data()), format::magic.size()});
 }
 
 replacing_file::replacing_file(const std::filesystem::path& path, written_file what) : path_{final_path(path, what)} {

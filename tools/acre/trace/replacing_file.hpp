@@ -23,7 +23,7 @@ enum class written_file : std::uint8_t { trace, other };
 class replacing_file {
 public:
     /// Follows symbolic links, also one whose target does not exist yet. Refuses to replace anything but a regular
-    /// file, and a trace by anything but a trace.
+    /// file, a program or library, and a trace by anything but a trace.
     explicit replacing_file(const std::filesystem::path& path, written_file what = written_file::other);
     ~replacing_file();
     replacing_file(const replacing_file&) = delete;
