@@ -52,6 +52,14 @@ TEST_F(selecting, functions_anywhere_on_the_path) {
     EXPECT_THROW(chosen({.functions = {"nobody"}}), tool_error);
 }
 
+TEST_F(selecting, functions_without_the_tag_of_their_abi) {
+    const auto at = made_.stack({"main", "read[abi:cxx11](int):9", "operator new(unsigned long)"});
+    made_.release(made_.allocate(at, 8), at);
+    EXPECT_EQ(chosen({.functions = {"read"}}), (numbers{3}));
+    EXPECT_EQ(chosen({.functions = {"read(int)"}}), (numbers{3}));
+    EXPECT_EQ(chosen({.functions = {"read[abi:cxx11]"}}), (numbers{3}));
+}
+
 TEST_F(selecting, sites_by_place_and_by_function) {
     EXPECT_EQ(chosen({.sites = {"made.cpp:7"}}), (numbers{0, 1}));
     EXPECT_EQ(chosen({.sites = {"other"}}), (numbers{2}));

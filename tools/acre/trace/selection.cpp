@@ -11,8 +11,18 @@ namespace acre::tool {
 
 namespace {
 
+/// "parse" for "parse[abi:cxx11]".
+std::string without_abi_tags(std::string name) {
+    for (std::size_t at = name.find("[abi:"); at != std::string::npos; at = name.find("[abi:", at)) {
+        const std::size_t end = name.find(']', at);
+        name.erase(at, end == std::string::npos ? end : end + 1 - at);
+    }
+    return name;
+}
+
 bool is_named(const function_info& function, const std::string& name) {
-    return function.name == name || function.short_name == name;
+    const auto is = [&](const std::string& given) { return given == name || without_abi_tags(given) == name; };
+    return is(function.name) || is(function.short_name);
 }
 
 /// "src/orc.cpp:7" and "orc.cpp:7" are both the site at line 7 of src/orc.cpp, in whichever folder that lies.
