@@ -747,6 +747,25 @@ TEST(names_of_places, are_found_in_functions) {
     EXPECT_EQ(of("std::map<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, int, "
                  "std::less<int>, std::allocator<std::pair<int const, int> > >::operator[](int const&)"),
               "std::map<std::string, int>");
+    EXPECT_EQ(of("std::string::_Rep::_S_create(unsigned long, unsigned long, std::allocator<char> const&)"),
+              "std::string");
+    EXPECT_EQ(of("std::basic_string<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> >::_Rep::_S_create("
+                 "unsigned long, unsigned long, std::allocator<wchar_t> const&)"),
+              "std::basic_string<wchar_t>");
+    EXPECT_EQ(of("std::vector<std::unique_ptr<orc, std::default_delete<orc> >, std::allocator<std::unique_ptr<orc, "
+                 "std::default_delete<orc> > > >::push_back(int)"),
+              "std::vector<std::unique_ptr<orc>>");
+    EXPECT_EQ(
+        of("std::map<std::__cxx11::basic_string<char, std::char_traits<char>, std::pmr::polymorphic_allocator<char> "
+           ">, std::vector<int, std::pmr::polymorphic_allocator<int> >, std::less<std::__cxx11::basic_string<char, "
+           "std::char_traits<char>, std::pmr::polymorphic_allocator<char> > >, "
+           "std::pmr::polymorphic_allocator<std::pair<std::__cxx11::basic_string<char, std::char_traits<char>, "
+           "std::pmr::polymorphic_allocator<char> > const, std::vector<int, std::pmr::polymorphic_allocator<int> > > "
+           "> >::clear()"),
+        "std::pmr::map<std::pmr::string, std::pmr::vector<int>>");
+    EXPECT_EQ(of("std::pmr::monotonic_buffer_resource::_M_new_buffer(unsigned long, unsigned long)"),
+              "std::pmr::monotonic_buffer_resource");
+    EXPECT_EQ(of("std::pmr::memory_resource::allocate(unsigned long, unsigned long)"), "");
     EXPECT_EQ(of("std::make_unique<std::vector<int>>()"), "");
     EXPECT_EQ(of("my::vector<int>::grow()"), "");
     EXPECT_EQ(type_made_in("std::_MakeUniq<orc>::__single_object std::make_unique<orc, int>(int&&)"), "orc");

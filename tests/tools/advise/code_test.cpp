@@ -113,22 +113,35 @@ TEST_F(code, all_of_it_compiles) {
 
 TEST_F(code, of_the_places_of_a_program_compiles) {
     std::ofstream source{directory_ / "pasted.cpp"};
-    for (const char* header : {"deque", "forward_list", "list", "map", "set", "string", "string_view", "unordered_map",
-                               "unordered_set", "vector"})
+    for (const char* header : {"deque", "forward_list", "list", "map", "memory", "memory_resource", "set", "string",
+                               "string_view", "unordered_map", "unordered_set", "vector"})
         source << "#include <" << header << ">\n";
     source << "struct thing { long value[6]; };\nstruct derived : thing {};\n"
               "namespace game { struct orc { int n = 0; bool operator<(const orc&) const; }; }\n"
               "namespace { struct hidden { int n = 0; }; }\n"
               "struct backwards { bool operator()(int a, int b) const { return a > b; } };\n";
     std::vector<change_place> places;
-    for (const char* container :
-         {"std::vector<int>", "std::string", "std::basic_string<wchar_t>", "std::deque<game::orc*>",
-          "std::list<std::pair<int, std::string>>", "std::forward_list<long>", "std::set<game::orc>",
-          "std::set<int, backwards>", "std::map<std::string, std::vector<int>>", "std::multimap<int, long>",
-          "std::unordered_set<std::string>", "std::unordered_map<int, std::vector<std::string>>",
-          "std::_Vector_base<(anonymous namespace)::hidden>", "std::_Rb_tree<int, int>",
-          "std::vector<std::_Vector_base<(anonymous namespace)::hidden>>", "std::vector<work(int)::{lambda()#1}>",
-          "std::vector<main()::local>"})
+    for (const char* container : {"std::vector<int>",
+                                  "std::string",
+                                  "std::basic_string<wchar_t>",
+                                  "std::deque<game::orc*>",
+                                  "std::list<std::pair<int, std::string>>",
+                                  "std::forward_list<long>",
+                                  "std::set<game::orc>",
+                                  "std::set<int, backwards>",
+                                  "std::map<std::string, std::vector<int>>",
+                                  "std::multimap<int, long>",
+                                  "std::unordered_set<std::string>",
+                                  "std::unordered_map<int, std::vector<std::string>>",
+                                  "std::_Vector_base<(anonymous namespace)::hidden>",
+                                  "std::_Rb_tree<int, int>",
+                                  "std::vector<std::_Vector_base<(anonymous namespace)::hidden>>",
+                                  "std::vector<work(int)::{lambda()#1}>",
+                                  "std::vector<main()::local>",
+                                  "std::pmr::map<std::pmr::string, int>",
+                                  "std::pmr::monotonic_buffer_resource",
+                                  "std::vector<std::unique_ptr<game::orc>>",
+                                  "std::map<int, std::unique_ptr<game::orc>>"})
         places.push_back({.kind = place_kind::container, .name = container});
     places.push_back({.kind = place_kind::type, .name = "game::orc"});
     places.push_back({.kind = place_kind::type, .name = "(anonymous namespace)::hidden"});
@@ -187,6 +200,62 @@ TEST_F(code, has_make_unique_where_the_program_has_it) {
     const std::string both = code_of(each, paths_);
     EXPECT_NE(both.find("for std::make_unique<orc>; a plain pointer"), std::string::npos) << both;
     EXPECT_NE(both.find("for new orc(arguments...); no delete, no smart pointer\n"), std::string::npos) << both;
+}
+
+// A std::unique_ptr would delete what the arena has.
+TEST_F(code, containers_own_objects_as_the_lines_of_objects_do) {
+    const auto written = [&](verdict which, bool makes_objects) {
+        advice each = advice_of(which, 1, stack_);
+        each.places = {
+            {.kind = place_kind::container, .name = "std::vector<std::unique_ptr<node>>"},
+            {.kind = place_kind::container, .name = "std::map<int, std::unique_ptr<node, std::default_delete<node>>>"}};
+        if (makes_objects) each.places.push_back({.kind = place_kind::type, .name = "leaf", .by_make_unique = true});
+        std::string text = code_of(each, paths_);
+        for (const std::string& caution : cautions_of(each, paths_)) text += caution + "\n";
+        return text;
+    };
+    const std::string arena = written(verdict::arena, true);
+    EXPECT_NE(arena.find("= std::vector<node*, acre::allocator<node*, acre::arena>>;"), std::string::npos) << arena;
+    EXPECT_NE(arena.find("= std::map<int, node*, std::less<int>, acre::allocator<std::pair<int const, node*>, "),
+              std::string::npos)
+        << arena;
+    EXPECT_NE(arena.find("that are std::unique_ptr of these objects change their type as well, to T*;"),
+              std::string::npos)
+        << arena;
+    const std::string pool = written(verdict::multi_pool, true);
+    EXPECT_NE(
+        pool.find("= std::vector<acre::unique_ptr<node, acre::multi_pool>, acre::allocator<acre::unique_ptr<node, "
+                  "acre::multi_pool>, acre::multi_pool>>;"),
+        std::string::npos)
+        << pool;
+    EXPECT_NE(pool.find("held by acre::unique_ptr<leaf or its base, acre::multi_pool>"), std::string::npos) << pool;
+    EXPECT_NE(pool.find("change their type as well, to acre::unique_ptr<T, acre::multi_pool>;"), std::string::npos)
+        << pool;
+    // The objects stay where they are.
+    const std::string only = written(verdict::arena, false);
+    EXPECT_NE(only.find("= std::vector<std::unique_ptr<node>, acre::allocator<std::unique_ptr<node>, acre::arena>>;"),
+              std::string::npos)
+        << only;
+    EXPECT_EQ(only.find("change their type"), std::string::npos) << only;
+}
+
+// Their types stay; only the memory resource is another.
+TEST_F(code, of_containers_with_a_memory_resource_is_a_resource_for_them) {
+    const auto written = [&](verdict which, const char* container) {
+        advice each = advice_of(which, 1, stack_);
+        each.places = {{.kind = place_kind::container, .name = container}};
+        return code_of(each, paths_);
+    };
+    const std::string map = written(verdict::scratch, "std::pmr::map<std::pmr::string, std::pmr::string>");
+    EXPECT_NE(map.find("acre::pmr<acre::scratch&> container_memory{temp};\n"
+                       "std::pmr::map<std::pmr::string, std::pmr::string> container{&container_memory};\n"),
+              std::string::npos)
+        << map;
+    const std::string resource = written(verdict::multi_pool, "std::pmr::monotonic_buffer_resource");
+    EXPECT_NE(resource.find("\nacre::pmr<acre::multi_pool&> memory_resource{handle_request_pool};  // in place of the "
+                            "std::pmr::monotonic_buffer_resource, or as its upstream;"),
+              std::string::npos)
+        << resource;
 }
 
 TEST_F(code, names_what_it_has_no_lines_for) {
@@ -319,6 +388,7 @@ TEST_F(code, in_c_a_caution_names_the_functions_that_there_are) {
     EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc, realloc and free"), std::string::npos);
     each.figures.zeroed = true;
     EXPECT_NE(cautions_of(each, paths).back().find("malloc, realloc, calloc and free"), std::string::npos);
+    EXPECT_NE(cautions_of(each, paths).back().find("libacre.a -lstdc++ -lm -pthread"), std::string::npos);
     each = advice_of(verdict::stack_buffer, 1, stack_);
     EXPECT_EQ(cautions_of(each, paths).back(), "made.c is C: the code stands in place of malloc and free.");
 }

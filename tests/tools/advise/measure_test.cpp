@@ -216,6 +216,27 @@ TEST(expected_saving, has_no_upper_end_where_only_the_cpu_time_bounds_it) {
     EXPECT_EQ(saved_text(saving.expected(), saving.is_open()), "6.0 us or more");
 }
 
+TEST(expected_saving, has_the_shares_of_its_ends_in_its_text) {
+    EXPECT_EQ(shares_text({40, 70, 150}, false, 1000), "4.0 to 15.0 %");
+    EXPECT_EQ(shares_text({40, 70, 150}, true, 1000), "4.0 % or more");
+    EXPECT_EQ(shares_text({40, 40, 40}, false, 1000), "4.0 %");
+    EXPECT_EQ(shares_text({-3, 1, 20}, false, 1000), "-0.3 to 2.0 %");
+    EXPECT_EQ(shares_text({40, 70, 150}, false, 0), "");
+    advice each;
+    each.saving.done = true;
+    each.saving.nanoseconds = {100, 150, 200};
+    each.saving.cpu_nanoseconds = 1000;
+    each.saving.share_of_cpu = 0.15;
+    EXPECT_EQ(saving_of(each).find("60.0 ns to 400 ns of CPU time (6.0 to 40.0 % of the program's)"), 0U)
+        << saving_of(each);
+}
+
+TEST(expected_saving, that_may_be_a_loss_says_so) {
+    EXPECT_EQ(saved_text({-1500, 100, 2500}, false), "costs up to 1.5 us or saves up to 2.5 us");
+    EXPECT_EQ(saved_text({-2500, -2000, -1500}, false), "costs 1.5 us to 2.5 us");
+    EXPECT_EQ(saved_text({0, 100, 2500}, false), "0 ns to 2.5 us");
+}
+
 TEST(expected_saving, of_objects_that_fit_no_cache_may_be_much_more) {
     measured_saving saving;
     saving.nanoseconds = {10, 12, 14};
@@ -484,7 +505,8 @@ TEST_F(first_answer, of_an_arena_whose_plan_saves_less_is_that_of_a_replay) {
     const first_steps steps = first_steps_of(list_, paths_);
     ASSERT_EQ(steps.steps.size(), 1u);
     EXPECT_EQ(steps.steps[0].nanoseconds.median, change.saving.expected().median);
-    EXPECT_NE(first_steps_text(steps).find(" in a replay; "), std::string::npos) << first_steps_text(steps);
+    EXPECT_NE(first_steps_sentences(steps).front().find(" in a replay; "), std::string::npos)
+        << first_steps_text(steps);
     change.in_runs->nanoseconds = {replayed, replayed + 1, replayed + 2};
     EXPECT_TRUE(change.is_known_by_runs()) << "it saves at least that";
     change.in_runs = run_saving{.nanoseconds = {-200, -110, -20}, .policy = "pool", .is_what_is_advised = true};

@@ -40,7 +40,11 @@ std::string type_of(const change_place& place) {
 class code_writer {
 public:
     code_writer(const advice& each, const call_paths& paths)
-        : advice_{each}, paths_{paths}, code_{traits_of(each.candidate).code}, resource_{fill(code_.resource)} {}
+        : advice_{each},
+          paths_{paths},
+          code_{traits_of(each.candidate).code},
+          resource_{fill(code_.resource)},
+          owner_{owner_of_objects(each, paths)} {}
 
     std::string write() {
         find_uses();
@@ -98,9 +102,27 @@ private:
     /// Gives the containers that are shown, and that code can name, an alias each.
     void name_containers() {
         for (const use& each : containers_) {
-            if (each.type == any_container) continue;
+            if (each.type == any_container || is_by_memory_resource(each.type)) continue;
             aliases_.push_back({each.type, variable(fill("{owner}_") + family_of(each.type))});
         }
+    }
+
+    static bool is_by_memory_resource(std::string_view type) {
+        return takes_memory_resource(type) || is_memory_resource(type);
+    }
+
+    /// The type of such a container stays.
+    std::string code_by_memory_resource(const std::string& type) {
+        const std::string from = fill(code_.variable);
+        if (is_memory_resource(type)) {
+            return fmt::format(
+                "acre::pmr<{}&> {}{{{}}};  // in place of the {}, or as its upstream; an initial buffer of its own may "
+                "do as well\n",
+                resource_, variable("memory_resource"), from, type);
+        }
+        const std::string through = variable("container_memory");
+        return fmt::format("acre::pmr<{}&> {}{{{}}};\n{} {}{{&{}}};\n", resource_, through, from, type,
+                           variable("container"), through);
     }
 
     /// Of an object pool: its declaration has the type, too.
@@ -112,7 +134,8 @@ private:
         switch (place.kind) {
             case place_kind::container: {
                 const auto name = name_in_code(place.name);
-                const bool has_alias = name && with_allocator(*name, resource_, {});
+                if (name && is_by_memory_resource(*name)) return {&code_lines::container, *name};
+                const bool has_alias = name && with_allocator(*name, resource_, {}, owner_);
                 return {&code_lines::container, has_alias ? *name : any_container};
             }
             case place_kind::type:
@@ -129,18 +152,20 @@ private:
 
     void add(std::string& text, const use& each) {
         const bool is_container = each.lines == &code_lines::container;
+        if (is_container && is_by_memory_resource(each.type)) {
+            text += code_by_memory_resource(each.type);
+            return;
+        }
         const auto alias = std::ranges::find(aliases_, each.type, &named_type::container);
         const bool has_alias = is_container && alias != aliases_.end();
         const std::string object = variable(is_container ? "container" : "object");
         const std::string hint = each.type == any_type ? "     // T: the type of {slot} bytes" : "";
-        const code_values values{{"type", each.type},
-                                 {"container", has_alias ? alias->alias : allocating_vector()},
-                                 {"object", object},
-                                 {"variable", fill(code_.variable)},
-                                 {"type_hint", fill(hint.c_str())}};
+        const code_values values{{"type", each.type},     {"container", has_alias ? alias->alias : allocating_vector()},
+                                 {"object", object},      {"variable", fill(code_.variable)},
+                                 {"resource", resource_}, {"type_hint", fill(hint.c_str())}};
         if (has_alias) {
-            text +=
-                fmt::format("using {} = {};\n", alias->alias, with_allocator(each.type, resource_, aliases_).value());
+            text += fmt::format("using {} = {};\n", alias->alias,
+                                with_allocator(each.type, resource_, aliases_, owner_).value());
         }
         text += fill(code_.*each.lines, values);
         if (each.lines == &code_lines::object) text += fill(code_.array, values);
@@ -159,6 +184,7 @@ private:
     const call_paths& paths_;
     const code_lines& code_;
     std::string resource_;
+    std::string owner_;               // of the objects, where std::unique_ptr was
     std::vector<use> uses_;           // in the order of their lines
     std::vector<use> containers_;     // the last of them
     std::set<std::string> left_out_;  // the types for which there was no room
@@ -231,6 +257,16 @@ bool is_in_c(const advice& each, const call_paths& paths) {
 std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths) {
     if (is_in_c(each, paths)) return {};
     return may_be_pooled_class(each) ? std::vector{each.place.name} : each.classes;
+}
+
+std::string owner_of_objects(const advice& each, const call_paths& paths) {
+    const code_lines& code = traits_of(each.candidate).code;
+    const auto makes = [&](bool change_place::* how) { return std::ranges::any_of(each.places, how); };
+    const bool by_unique = makes(&change_place::by_make_unique);
+    if (*code.begin == '\0' || (!by_unique && !makes(&change_place::by_new))) return {};
+    const std::string_view line = by_unique ? code.unique : code.object;
+    if (line.find("make_unique<{type}>({variable}") == std::string_view::npos) return "{}*";
+    return fmt::format("acre::unique_ptr<{{}}, {}>", filled(code.resource, each, paths));
 }
 
 std::string variable_name(const std::string& function) {

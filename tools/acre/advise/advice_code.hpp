@@ -19,6 +19,10 @@ bool is_in_c(const advice& each, const call_paths& paths);
 /// The classes that can be given operators new and delete of their own.
 std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths);
 
+/// What holds the advice's objects where a std::unique_ptr did: "{}*", or "acre::unique_ptr<{}, acre::multi_pool>",
+/// with the object's type, or its base, in place of "{}". Empty where it makes no objects, and for an object pool.
+std::string owner_of_objects(const advice& each, const call_paths& paths);
+
 /// A variable name made of a function's: "server::handle_request" gives "handle_request".
 std::string variable_name(const std::string& function);
 

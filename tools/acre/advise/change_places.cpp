@@ -104,6 +104,26 @@ void erase_defaults(std::string& text, std::string_view begin) {
     }
 }
 
+/// Writes "std::pmr::vector<int>" for "std::vector<int, std::pmr::polymorphic_allocator<int>>".
+void name_pmr_containers(std::string& text) {
+    constexpr std::string_view allocator = ", std::pmr::polymorphic_allocator<";
+    for (std::size_t at = text.find(allocator); at != std::string::npos; at = text.find(allocator)) {
+        std::size_t open = at;
+        for (int depth = 0; open > 0; --open) {
+            const char c = text[open - 1];
+            if (c == '<' && depth == 0) break;
+            depth += c == '>' ? 1 : c == '<' ? -1 : 0;
+        }
+        const std::size_t begin = open == 0 ? 0 : text.find_last_of(" ,<(", open - 2) + 1;
+        std::size_t end = at + allocator.size();
+        for (int depth = 1; end < text.size() && depth > 0; ++end)
+            depth += text[end] == '<' ? 1 : text[end] == '>' ? -1 : 0;
+        while (end < text.size() && text[end] == ' ') ++end;
+        text.erase(at, end - at);
+        if (text.compare(begin, 5, "std::") == 0) text.insert(begin + 5, "pmr::");
+    }
+}
+
 /// As a person writes it.
 std::string written(std::string_view name) {
     std::string text{name};
@@ -111,13 +131,16 @@ std::string written(std::string_view name) {
         for (std::size_t at = text.find(inner); at != std::string::npos; at = text.find(inner, at))
             text.replace(at, inner.size(), inner == "std::__1::" ? "std::" : "");
     }
-    for (const std::string_view each :
-         {", std::allocator<", ", std::less<", ", std::hash<", ", std::equal_to<", ", std::char_traits<"})
+    for (const std::string_view each : {", std::allocator<", ", std::less<", ", std::hash<", ", std::equal_to<",
+                                        ", std::char_traits<", ", std::default_delete<"})
         erase_defaults(text, each);
+    name_pmr_containers(text);
     for (std::size_t at = text.find(" >"); at != std::string::npos; at = text.find(" >")) text.erase(at, 1);
-    const std::string_view plain_string = "std::basic_string<char>";
-    for (std::size_t at = text.find(plain_string); at != std::string::npos; at = text.find(plain_string))
-        text.replace(at, plain_string.size(), "std::string");
+    for (const std::string_view plain : {"basic_string<char>", "pmr::basic_string<char>"}) {
+        const std::string full = "std::" + std::string{plain};
+        for (std::size_t at = text.find(full); at != std::string::npos; at = text.find(full))
+            text.replace(at, full.size(), plain.starts_with("pmr") ? "std::pmr::string" : "std::string");
+    }
     return text;
 }
 
@@ -151,6 +174,11 @@ constexpr std::array families{family_member{"vector", "vector"},
                               family_member{"_Insert_base", "hash"},
                               family_member{"_Insert", "hash"},
                               family_member{"__hash_table", "hash"}};
+
+/// They allocate from another memory resource for the containers that use them.
+constexpr std::array<std::string_view, 3> standard_resources{"std::pmr::monotonic_buffer_resource",
+                                                             "std::pmr::unsynchronized_pool_resource",
+                                                             "std::pmr::synchronized_pool_resource"};
 
 /// A function of the program's own code, also if it is named like malloc.
 bool is_own(const function_info& of) {
@@ -196,8 +224,13 @@ std::string_view function_in(std::string_view function) {
 }
 
 std::optional<named_container> container_in(std::string_view function) {
-    const std::string_view of = class_in(function);
+    std::string_view of = class_in(function);
     if (!of.starts_with("std::")) return std::nullopt;
+    // With the string of before C++11, which is copied on writing.
+    if (of.ends_with("::_Rep")) of.remove_suffix(std::string_view{"::_Rep"}.size());
+    if (of == "std::string") return named_container{"string", "std::string"};
+    if (std::ranges::find(standard_resources, of) != standard_resources.end())
+        return named_container{"resource", std::string{of}};
     const std::string_view base = last_part(of);
     const auto found = std::ranges::find(families, without_arguments(base), &family_member::name);
     if (found == families.end() || base.find('<') == std::string_view::npos) return std::nullopt;

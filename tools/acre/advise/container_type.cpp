@@ -75,11 +75,18 @@ const known_template* find_known(std::string_view name) {
     return found == std::end(known_templates) ? nullptr : found;
 }
 
+/// Whether a type is a std::unique_ptr to one object, without a deleter of its own.
+bool deletes(const split_name& type) {
+    const auto& arguments = type.arguments;
+    return type.of == "std::unique_ptr" && !arguments.front().ends_with(']') &&
+           (arguments.size() == 1 || arguments[1].starts_with("std::default_delete<"));
+}
+
 /// Writes types in which the containers in question have another allocator.
 class rewriting {
 public:
-    rewriting(std::string_view resource, std::span<const named_type> aliases)
-        : resource_{resource}, aliases_{aliases} {}
+    rewriting(std::string_view resource, std::span<const named_type> aliases, std::string_view owner)
+        : resource_{resource}, aliases_{aliases}, owner_{owner} {}
 
     std::optional<std::string> container(std::string_view name) const {
         if (name == "std::string") name = "std::basic_string<char>";
@@ -100,6 +107,7 @@ private:
         if (!parts) return std::string{name};
         std::vector<std::string> arguments;
         for (const std::string_view each : parts->arguments) arguments.push_back(argument(each));
+        if (!owner_.empty() && deletes(*parts)) return fmt::format(fmt::runtime(owner_), arguments.front());
         return fmt::format("{}<{}>", parts->of, fmt::join(arguments, ", "));
     }
 
@@ -131,6 +139,7 @@ private:
 
     std::string_view resource_;
     std::span<const named_type> aliases_;
+    std::string_view owner_;
 };
 
 }  // namespace
@@ -145,9 +154,22 @@ std::optional<std::string> name_in_code(std::string_view type) {
 }
 
 std::optional<std::string> with_allocator(std::string_view container, std::string_view resource,
-                                          std::span<const named_type> aliases) {
+                                          std::span<const named_type> aliases, std::string_view owner) {
     const std::optional<std::string> name = name_in_code(container);
-    return name ? rewriting{resource, aliases}.container(*name) : std::nullopt;
+    return name ? rewriting{resource, aliases, owner}.container(*name) : std::nullopt;
+}
+
+bool takes_memory_resource(std::string_view container) {
+    return container.starts_with("std::pmr::") && !is_memory_resource(container);
+}
+
+bool is_memory_resource(std::string_view container) {
+    return container.starts_with("std::pmr::") && container.ends_with("_resource");
+}
+
+bool has_unique_ptr(std::string_view type) {
+    const std::optional<split_name> parts = split(type);
+    return parts && (deletes(*parts) || std::ranges::any_of(parts->arguments, has_unique_ptr));
 }
 
 std::string family_of(std::string_view container) {

@@ -87,6 +87,7 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
             .nanoseconds = each.expected_nanoseconds(),
             .is_open = !each.is_known_by_runs() && each.saving.is_open(),
             .share = share_of(each.median_nanoseconds(), list),
+            .cpu_nanoseconds = static_cast<double>(list.cpu_nanoseconds),
             .cost = cost_of(each, paths),
             .is_certain = !each.is_known_by_runs() || has_enough_rounds(list),
             .is_of_replay = !each.is_known_by_runs()};
@@ -152,8 +153,10 @@ std::string share_text(const first_step& step) {
 std::string step_text(const first_step& step, bool of_runs) {
     const interval& saved = step.nanoseconds;
     if (step.advice) {
-        return fmt::format("number {}, {}: saves {}{}{}; {}.", *step.advice + 1, step.what,
-                           saved_text(saved, step.is_open), share_text(step),
+        const std::string shares = shares_text(saved, step.is_open, step.cpu_nanoseconds);
+        return fmt::format("number {}, {}: {}{}{}{}; {}.", *step.advice + 1, step.what, saved.low < 0 ? "" : "saves ",
+                           saved_text(saved, step.is_open),
+                           step.cpu_nanoseconds > 0 ? " (" + shares + " of the CPU time)" : "",
                            of_runs && step.is_of_replay ? " in a replay" : "", step.cost);
     }
     return fmt::format("{}: saves {}{} in {}; {}.", preload_text(step.what), time_text(saved.median), share_text(step),

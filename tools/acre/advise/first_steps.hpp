@@ -19,6 +19,7 @@ struct first_step {
     interval nanoseconds;               // saved
     bool is_open = false;               // only the CPU time bounds that
     std::optional<double> share{};      // the median, of the CPU time
+    double cpu_nanoseconds = 0;         // of the run; 0: not known
     std::string cost{};                 // in code and memory
     bool is_certain = true;             // the measurement excludes that it saves nothing
     bool is_of_replay = false;          // of an advice: what it saves is what a replay says

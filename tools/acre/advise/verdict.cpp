@@ -24,10 +24,10 @@ constexpr const char* of_create =
     "smart pointer\n";
 constexpr const char* of_owned =
     "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for new {type}(arguments...); no "
-    "delete\n";
+    "delete; held by acre::unique_ptr<{type} or its base, {resource}>\n";
 constexpr const char* of_make_unique =
-    "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>; no delete "
-    "after release()\n";
+    "auto {object} = acre::make_unique<{type}>({variable}, arguments...);  // for std::make_unique<{type}>; held by "
+    "acre::unique_ptr<{type} or its base, {resource}>; no delete after release()\n";
 constexpr const char* of_create_for_unique =
     "{type}* {object} = {variable}.create<{type}>(arguments...);  // for std::make_unique<{type}>; a plain pointer in "
     "place of std::unique_ptr\n";

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "advice_code.hpp"
+#include "container_type.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
@@ -124,7 +125,9 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
     return fmt::format(
         "{} is C: put the code at the top of the file, call its functions in place of malloc{}{} and free, "
-        "and link libacre.a: calls into libacre.so take longer.",
+        "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
+        "calls "
+        "into libacre.so take longer.",
         file, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
@@ -162,23 +165,36 @@ std::string own_new_text(const change_place& place, bool is_pooled) {
                       : ": what that does besides allocating is left out.");
 }
 
+/// Where std::unique_ptr holds the objects.
+std::string owner_text(const advice& each, const call_paths& paths) {
+    const bool is_held = std::ranges::any_of(each.places, [](const change_place& place) {
+        return place.by_make_unique || (place.kind == place_kind::container && has_unique_ptr(place.name));
+    });
+    const std::string owner = is_held && !is_in_c(each, paths) ? owner_of_objects(each, paths) : "";
+    if (owner.empty()) return {};
+    return fmt::format(
+        "Members, parameters and results that are std::unique_ptr of these objects change their type as well, to {}; T "
+        "is the class or its base.",
+        fmt::format(fmt::runtime(owner), "T"));
+}
+
 std::string in_runs_text(const run_saving& saving) {
     const interval& saved = saving.nanoseconds;
-    const auto signed_time = [](double time) { return (time < 0 ? "-" : "") + time_text(std::abs(time)); };
+    const double cpu = saving.share_of_cpu != 0 ? saved.median / saving.share_of_cpu : 0;
+    const std::string share = cpu > 0 ? " (" + shares_text(saved, false, cpu) + " of the program's)" : "";
     return fmt::format(
-        "{} to {} of CPU time ({:.1f} % of the program's) in runs of the program with a plan for these alone ({}), "
-        "with "
-        "{:.2f} times the memory at the peak",
-        signed_time(saved.low), signed_time(saved.high), 100 * saving.share_of_cpu, saving.policy, saving.peak_ratio);
+        "{} of CPU time{} in runs of the program with a plan for these alone ({}), with {:.2f} times the memory at the "
+        "peak",
+        saved_text(saved, false), share, saving.policy, saving.peak_ratio);
 }
 
 /// What was saved in a replay; empty where nothing was replayed.
 std::string replayed_text(const advice& each) {
     const measured_saving& saving = each.saving;
     if (!saving.done) return {};
-    const std::string share =
-        saving.share_of_cpu ? " (" + percent_text(*saving.share_of_cpu) + " of the program's)" : "";
     const interval expected = saving.expected();
+    const std::string shares = shares_text(expected, saving.is_open(), saving.cpu_nanoseconds);
+    const std::string share = saving.cpu_nanoseconds > 0 ? " (" + shares + " of the program's)" : "";
     std::string text = fmt::format("{} of CPU time{}", saved_text(expected, saving.is_open()), share);
     const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
         text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
@@ -254,10 +270,23 @@ std::string way_text(const std::string& malloc_name) {
 }
 
 std::string saved_text(const interval& saved, bool is_open) {
-    const std::string low = time_text(saved.low);
-    const std::string high = time_text(saved.high);
-    if (is_open) return low + " or more";
-    return low == high ? low : low + " to " + high;
+    const auto range = [](double from, double to) {
+        const std::string low = time_text(from);
+        const std::string high = time_text(to);
+        return low == high ? low : low + " to " + high;
+    };
+    if (saved.high < 0) return "costs " + range(-saved.high, -saved.low);
+    if (saved.low < 0)
+        return fmt::format("costs up to {} or saves up to {}", time_text(-saved.low), time_text(saved.high));
+    return is_open ? time_text(saved.low) + " or more" : range(saved.low, saved.high);
+}
+
+std::string shares_text(const interval& saved, bool is_open, double cpu_nanoseconds) {
+    if (cpu_nanoseconds <= 0) return {};
+    const std::string low = percent_text(saved.low / cpu_nanoseconds);
+    const std::string high = percent_text(saved.high / cpu_nanoseconds);
+    if (is_open && saved.low >= 0) return low + " or more";
+    return low == high ? low : low.substr(0, low.find(' ')) + " to " + high;
 }
 
 std::string title_of(const advice& each, const call_paths& paths) {
@@ -360,6 +389,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
     }
+    if (const std::string caution = owner_text(each, paths); !caution.empty()) cautions.push_back(caution);
     const bool is_pooled = !pooled_classes_of(each, paths).empty();
     if (is_pooled) cautions = {class_caution};
     for (const change_place& place : each.places) {

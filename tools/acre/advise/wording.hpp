@@ -26,8 +26,11 @@ std::string location_of(const advice& each, const call_paths& paths);
 /// The figures that led to the candidate.
 std::string evidence_of(const advice& each, const call_paths& paths);
 
-/// "12.0 ms to 40.0 ms", or "12.0 ms or more" where nothing that was measured bounds it.
+/// "12.0 ms to 40.0 ms", or "12.0 ms or more" where nothing that was measured bounds it. Of what may be a loss: "costs
+/// up to 1.0 ms or saves up to 40.0 ms".
 std::string saved_text(const interval& saved, bool is_open);
+/// The same ends of the CPU time: "1.2 to 4.0 %". Empty where that is not known.
+std::string shares_text(const interval& saved, bool is_open, double cpu_nanoseconds);
 
 /// The measured saving; empty when nothing was measured.
 std::string saving_of(const advice& each);

@@ -6,18 +6,34 @@ function verdict_text(verdict) {
   return `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`;
 }
 
+function range_text(low, high) {
+  return low === high ? low : `${low} to ${high}`;
+}
+
 function interval_text({ low, high }) {
-  return time_text(low) === time_text(high) ? time_text(low) : `${time_text(low)} to ${time_text(high)}`;
+  if (high < 0) return `costs ${range_text(time_text(-high), time_text(-low))}`;
+  if (low < 0) return `costs up to ${time_text(-low)} or saves up to ${time_text(high)}`;
+  return range_text(time_text(low), time_text(high));
+}
+
+// The ends of a saving, of the CPU time.
+function shares_text({ low, high }, open, cpu) {
+  const least = percent_text(low / cpu);
+  if (open && low >= 0) return `${least} or more`;
+  const most = percent_text(high / cpu);
+  return least === most ? least : `${least.split(no_break)[0]} to ${most}`;
 }
 
 // What to expect in the program: from runs of it where there were any, else around what the replay says.
 function saving_text({ saving, in_runs: runs }) {
   const measured = runs && runs.decides ? runs : saving;
   if (!measured) return 'not measured';
-  const share = measured.share_of_cpu === null ? '' : `, ${percent_text(measured.share_of_cpu)} of the CPU time`;
+  const expected = measured === runs ? runs.nanoseconds : saving.expected_nanoseconds;
+  const open = measured !== runs && saving.open;
+  const share = !measured.share_of_cpu ? '' :
+    `, ${shares_text(expected, open, measured.nanoseconds.median / measured.share_of_cpu)} of the CPU time`;
   if (measured === runs) return `${interval_text(runs.nanoseconds)}${share}, in runs`;
-  const expected = saving.expected_nanoseconds;
-  const replayed = `${saving.open ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
+  const replayed = `${open && expected.low >= 0 ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
   return runs ? `${replayed}, in a replay; a plan that counts the objects of each block in place of the reset: ` +
       `${interval_text(runs.nanoseconds)}, in runs` : replayed;
 }
