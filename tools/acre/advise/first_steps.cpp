@@ -105,6 +105,19 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
     return best;
 }
 
+/// What no code is needed for, and saves as much in the runs as the best change of the code, although so few rounds do
+/// not exclude that it saves nothing.
+std::optional<first_step> preload_instead(const advice_list& list, const first_step& change) {
+    const preload_saving* preload = best_preload(list);
+    if (!list.runs || preload == nullptr || is_worth_it(*preload, list)) return std::nullopt;
+    const double saved = preload->nanoseconds.median;
+    if (share_of(saved, list).value_or(0) < too_much_to_leave) return std::nullopt;
+    if (list.advices[*change.advice].median_nanoseconds() >= worth_of_code * saved) return std::nullopt;
+    first_step step = step_of(*preload, list);
+    step.is_certain = false;
+    return step;
+}
+
 /// What may save much, or is advised, although the measurement does not exclude that it saves nothing, or only a part
 /// of it was seen on a clean heap.
 std::optional<first_step> best_perhaps(const advice_list& list, const call_paths& paths) {
@@ -113,7 +126,8 @@ std::optional<first_step> best_perhaps(const advice_list& list, const call_paths
         step.share = share_of(step.nanoseconds.median, list);
         step.is_certain = false;
         if (!step.share || *step.share < (is_advised ? threshold::worth_the_change : too_much_to_leave)) return;
-        if (!best || step.nanoseconds.median > best->nanoseconds.median) best = std::move(step);
+        const double worth = best && !best->advice ? worth_of_code : 1;
+        if (!best || step.nanoseconds.median > worth * best->nanoseconds.median) best = std::move(step);
     };
     if (const preload_saving* preload = best_preload(list)) consider(step_of(*preload, list));
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
@@ -189,6 +203,9 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     if (preload != nullptr && !is_worth_it(*preload, list)) preload = nullptr;
     const std::optional<first_step> change = best_advice(list, paths);
     if (preload != nullptr) found.steps.push_back(step_of(*preload, list));
+    if (change) {
+        if (const std::optional<first_step> instead = preload_instead(list, *change)) found.steps.push_back(*instead);
+    }
     if (change) found.steps.push_back(*change);
     if (found.steps.empty()) {
         if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) {
