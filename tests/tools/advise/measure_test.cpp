@@ -12,6 +12,7 @@
 #include "advise/first_steps.hpp"
 #include "advise/wording.hpp"
 #include "replay/contender_list.hpp"
+#include "replay/resources.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/reader.hpp"
@@ -140,6 +141,14 @@ TEST(measure_time, runs_that_take_long_to_read_are_measured_for_less_time) {
     EXPECT_EQ(patience(1'000'000, 100'000), 1);
     EXPECT_LT(patience(80'000'000, 100), 1);
     EXPECT_LT(patience(6'000'000, 5'000'000), 1);
+}
+
+// The code of a multi_arena stands behind a fallback, which costs more than the arenas alone: a stranger's program
+// became slower where a replay of the arenas alone said that it saves a tenth.
+TEST_F(measure, arenas_are_replayed_as_the_code_has_them) {
+    advice each;
+    each.candidate = verdict::multi_arena;
+    EXPECT_EQ(resources()[contender_of(each).resource].name, "fallback");
 }
 
 TEST_F(measure, every_advice_is_measured_and_decided) {

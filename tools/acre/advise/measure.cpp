@@ -349,6 +349,27 @@ private:
     using clock = std::chrono::steady_clock;
 
     void measure(advice& each) {
+        measure_candidate(each);
+        if (each.candidate == verdict::multi_arena) measure_as_pool(each);
+    }
+
+    /// A multi_pool is the simpler change, without a number of arenas that fits this run alone: arenas are advised only
+    /// where they save more than it by a quarter.
+    void measure_as_pool(advice& arenas) {
+        advice pool = arenas;
+        pool.candidate = verdict::multi_pool;
+        pool.decision = verdict::multi_pool;
+        pool.reason.clear();
+        pool.saving = {};
+        if (pool.in_runs) pool.in_runs->is_what_is_advised = false;
+        measure_candidate(pool);
+        constexpr double worth_of_arenas = 1.25;
+        if (!pool.saving.done) return;
+        if (arenas.saving.nanoseconds.median >= worth_of_arenas * pool.saving.nanoseconds.median) return;
+        arenas = std::move(pool);
+    }
+
+    void measure_candidate(advice& each) {
         const double seconds = take_seconds_for(each);
         const line_up contest{each, mallocs_.best, mallocs_.own};
         comparison_options options;

@@ -355,7 +355,7 @@ std::string saving_of(const advice& each) {
     const std::string replayed = replayed_text(each);
     if (!each.is_known_by_runs()) {
         return "In a replay: " + replayed +
-               ". A plan that counts the objects of each block in place of the reset saved less: " +
+               ". A plan that counts the objects of each block in place of it saved less: " +
                in_runs_text(*each.in_runs);
     }
     return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);

@@ -34,7 +34,7 @@ function saving_text({ saving, in_runs: runs }) {
     `, ${shares_text(expected, open, measured.nanoseconds.median / measured.share_of_cpu)} of the CPU time`;
   if (measured === runs) return `${interval_text(runs.nanoseconds)}${share}, in runs`;
   const replayed = `${open && expected.low >= 0 ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
-  return runs ? `${replayed}, in a replay; a plan that counts the objects of each block in place of the reset: ` +
+  return runs ? `${replayed}, in a replay; a plan that counts the objects of each block in place of it: ` +
       `${interval_text(runs.nanoseconds)}, in runs` : replayed;
 }
 
