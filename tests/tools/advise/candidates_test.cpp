@@ -734,6 +734,34 @@ TEST_F(candidates_of_groups, a_base_with_an_operator_new_is_not_the_class_of_its
     EXPECT_NE(cautions_of(only, paths()).back().find("counted<orc> has an operator new of its own"), std::string::npos);
 }
 
+TEST_F(candidates, of_the_frames_of_coroutines_are_pools_for_the_promise_type) {
+    const char* resume = "std::coroutine_handle<p>::resume() const";
+    const char* destroy = "std::coroutine_handle<p>::destroy() const";
+    const char* call_new = "operator new(unsigned long)";
+    const auto makes = made.stack({"main", "walk(tree const*):25", call_new});
+    const auto makes_deeper = made.stack({"main", resume, "walk(tree const*):26", "walk(tree const*):25", call_new});
+    const auto inner = made.stack({"main", resume, "walk(tree const*):27", call_new});
+    const auto jumps = made.stack({"main", "generator::~generator()", destroy});
+    const auto calls = made.stack({"main", destroy, "walk(tree const*):25"});
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t frame = made.allocate(i % 2 == 0 ? makes : makes_deeper, 72, 0, operation::new_single);
+        const std::uint64_t object = made.allocate(inner, 24, 0, operation::new_single);
+        made.release(object, calls, 0, operation::delete_single);
+        made.release(frame, i % 2 == 0 ? jumps : calls, 0, operation::delete_single);
+    }
+    const advice_list& list = advised();
+    const auto of_frames =
+        std::ranges::find_if(list.advices, [](const advice& each) { return is_coroutine_frame(each.place); });
+    ASSERT_NE(of_frames, list.advices.end());
+    EXPECT_EQ(of_frames->candidate, verdict::multi_pool);
+    EXPECT_EQ(of_frames->figures.objects, 1000u) << "not what it allocates itself";
+    EXPECT_EQ(title_of(*of_frames, paths()), "a multi_pool for the frames of coroutine walk");
+    EXPECT_EQ(code_of(*of_frames, paths()),
+              "#include <acre/acre.hpp>\nstatic acre::multi_pool walk_pool;\n// in the promise_type of walk:\n"
+              "static void* operator new(std::size_t bytes) { return walk_pool.allocate(bytes); }\n"
+              "static void operator delete(void* p, std::size_t bytes) noexcept { walk_pool.deallocate(p, bytes); }\n");
+}
+
 TEST(names_of_places, are_found_in_functions) {
     EXPECT_EQ(class_in("void book::add(order const&)"), "book");
     EXPECT_EQ(class_in("(anonymous namespace)::f(int)"), "(anonymous namespace)");

@@ -180,7 +180,7 @@ struct advice {
 
 /// A class whose objects come from one pool, unless it is a struct of C.
 inline bool may_be_pooled_class(const advice& each) {
-    return each.place.kind == place_kind::type && !is_base_by_operator(each.place) &&
+    return each.place.kind == place_kind::type && !is_base_by_operator(each.place) && !is_coroutine_frame(each.place) &&
            (each.candidate == verdict::object_pool || each.candidate == verdict::concurrent_object_pool);
 }
 

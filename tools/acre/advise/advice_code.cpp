@@ -51,6 +51,7 @@ public:
         name_containers();
         std::string text = fill(code_.begin);
         for (const use& each : uses_) add(text, each);
+        text += code_of_frames();
         if (!left_out_.empty()) text += fmt::format("// likewise for {}\n", fmt::join(left_out_, ", "));
         text += fill(code_.end);
         const bool needs_pointers = text.find("acre::make_") != std::string::npos;
@@ -67,6 +68,10 @@ private:
     /// it.
     void find_uses() {
         for (const change_place& each : advice_.places) {
+            if (is_coroutine_frame(each)) {
+                coroutines_.insert(each.name.substr(coroutine_frame.size()));
+                continue;
+            }
             const bool has_unique = each.by_make_unique && !is_of_one_type();
             if (has_unique) add({&code_lines::unique, type_or_any(each.name)});
             if (!has_unique || each.by_new) add(use_of(each));
@@ -109,6 +114,15 @@ private:
 
     static bool is_by_memory_resource(std::string_view type) {
         return takes_memory_resource(type) || is_memory_resource(type);
+    }
+
+    std::string code_of_frames() const {
+        if (coroutines_.empty()) return {};
+        return fmt::format(R"(// in the promise_type of {0}:
+static void* operator new(std::size_t bytes) {{ return {1}.allocate(bytes); }}
+static void operator delete(void* p, std::size_t bytes) noexcept {{ {1}.deallocate(p, bytes); }}
+)",
+                           fmt::join(coroutines_, ", "), fill(code_.variable));
     }
 
     /// The type of such a container stays.
@@ -190,6 +204,7 @@ private:
     std::set<std::string> left_out_;  // the types for which there was no room
     std::vector<named_type> aliases_;
     std::set<std::string> variables_;
+    std::set<std::string> coroutines_;
 };
 
 /// Puts a header behind the others.
@@ -261,7 +276,10 @@ std::vector<std::string> pooled_classes_of(const advice& each, const call_paths&
 
 std::string owner_of_objects(const advice& each, const call_paths& paths) {
     const code_lines& code = traits_of(each.candidate).code;
-    const auto makes = [&](bool change_place::* how) { return std::ranges::any_of(each.places, how); };
+    const auto makes = [&](bool change_place::* how) {
+        return std::ranges::any_of(each.places,
+                                   [&](const change_place& place) { return place.*how && !is_coroutine_frame(place); });
+    };
     const bool by_unique = makes(&change_place::by_make_unique);
     if (*code.begin == '\0' || (!by_unique && !makes(&change_place::by_new))) return {};
     const std::string_view line = by_unique ? code.unique : code.object;

@@ -334,6 +334,8 @@ private:
         ruling ruled = rule_for(each.figures, each.escape_depth);
         if (traits_of(ruled.candidate).in_owner && !dies_in_owner(each.contexts))
             ruled = rule_for(each.figures, no_owner);
+        // The coroutine frees its frame.
+        if (is_coroutine_frame(each.place)) ruled.candidate = verdict_for_several(rule_for(each.figures, no_owner));
         each.candidate = ruled.candidate;
         each.reason = std::move(ruled.reason);
         if (callers < max_callers && traits_of(each.candidate).clearer_by_caller &&

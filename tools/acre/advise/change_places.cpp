@@ -269,6 +269,7 @@ public:
         : run_{run}, paths_{paths}, into_{into}, details_(paths.functions().size()) {
         find_classes();
         find_hooks();
+        find_coroutine_frames();
     }
 
     void find() {
@@ -515,7 +516,56 @@ private:
         if (const name_details& made = details(through); !made.type.empty() && through != 0) return made.place();
         change_place place = library_place_of(run_.contexts()[context].node);
         if (place.kind == place_kind::site) place.by_new = run_.contexts()[context].by_new;
+        const bool is_untyped = place.kind == place_kind::site && place.by_new && place.shared.empty();
+        if (is_untyped && frees_of_frames_[context] == freed_as::frame) {
+            const std::string name{coroutine_frame};
+            return {.kind = place_kind::type, .name = name + paths_.functions()[through].short_name, .by_new = true};
+        }
         return place;
+    }
+
+    bool is_of_coroutine_handle(std::uint32_t function) const {
+        const std::string& name = paths_.functions()[function].name;
+        return name.starts_with("std::") && name.find("coroutine_handle<") != std::string::npos;
+    }
+
+    /// Whether a free with this stack is that of a coroutine's frame: std::coroutine_handle called the coroutine, which
+    /// often ends with a jump to free.
+    bool frees_frame(std::uint32_t context, std::uint32_t stack) const {
+        const std::string& coroutine = paths_.functions()[through_[context]].short_name;
+        bool is_in_coroutine = false;
+        for (; stack != no_stack; stack = paths_.caller_of(stack)) {
+            for (const std::uint32_t function : paths_.functions_at(paths_.frame_of(stack))) {
+                const function_info& of = paths_.functions()[function];
+                if (is_of_coroutine_handle(function)) return is_in_coroutine || function_in(of.name) == "destroy";
+                if (!is_own(of)) continue;
+                if (of.name.ends_with("[clone .destroy]")) return of.short_name == coroutine;
+                if (is_in_coroutine || of.short_name != coroutine) return false;
+                is_in_coroutine = true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether the innermost function of the program is called by another, and not resumed by a std::coroutine_handle.
+    bool is_called_by_program(std::uint32_t stack) const {
+        bool is_in_own = false;
+        for (; stack != no_stack; stack = paths_.caller_of(stack)) {
+            for (const std::uint32_t function : paths_.functions_at(paths_.frame_of(stack))) {
+                if (is_in_own) return !is_of_coroutine_handle(function);
+                is_in_own = is_own(paths_.functions()[function]);
+            }
+        }
+        return false;
+    }
+
+    void find_coroutine_frames() {
+        frees_of_frames_.resize(run_.contexts().size(), freed_as::unknown);
+        for (const auto& [context, stack] : run_.freeings()) {
+            freed_as& known = frees_of_frames_[context];
+            const bool is_frame = is_called_by_program(run_.contexts()[context].stack) && frees_frame(context, stack);
+            known = is_frame && known != freed_as::other ? freed_as::frame : freed_as::other;
+        }
     }
 
     /// What the libraries between the program's code and the allocation allocate for themselves: the outermost that
@@ -570,6 +620,8 @@ private:
     std::vector<bool> is_joined_;  // by context
     std::vector<std::uint32_t> hook_set_;
     std::map<std::uint32_t, change_place> hook_of_set_;
+    enum class freed_as : std::uint8_t { unknown, frame, other };
+    std::vector<freed_as> frees_of_frames_;  // by context
 };
 
 change_places::change_places(const history& run, const call_paths& paths) {

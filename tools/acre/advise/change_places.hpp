@@ -44,6 +44,14 @@ inline bool is_base_by_operator(const change_place& place) {
     return place.by_own_new && place.name.find('<') != std::string::npos;
 }
 
+/// Before the name of the coroutine, in that of a place whose objects are its frames.
+inline constexpr std::string_view coroutine_frame = "coroutine frame of ";
+
+/// The frames of a coroutine: only an operator new of its promise_type can allocate them elsewhere.
+inline bool is_coroutine_frame(const change_place& place) {
+    return place.kind == place_kind::type && place.name.starts_with(coroutine_frame);
+}
+
 class change_places {
 public:
     change_places(const history& run, const call_paths& paths);

@@ -60,7 +60,11 @@ private:
     void add_blockers(advice& to, const context_set& set) const;
     context_set unclaimed(const context_set& set) const;
     std::uint64_t objects_in(const context_set& set) const;
-    bool is_of_library(std::uint32_t context) const { return places_.of(context).kind == place_kind::library; }
+    /// Or of coroutines, whose frames no arena of a function can have.
+    bool is_of_library(std::uint32_t context) const {
+        const change_place& place = places_.of(context);
+        return place.kind == place_kind::library || is_coroutine_frame(place);
+    }
     bool worth_a_look(const context_set& set) const;
 
     const history& run_;

@@ -308,6 +308,8 @@ std::string subject_of(const advice& each, const call_paths& paths) {
             return fmt::format("{} {}", each.place.name,
                                each.place.within.empty() ? "in " + function : "in functions of " + each.place.within);
         case place_kind::type:
+            if (is_coroutine_frame(each.place))
+                return "the frames of coroutine " + each.place.name.substr(coroutine_frame.size());
             return "class " + each.place.name;
         case place_kind::hook:
             return "everything behind " + each.place.name;
@@ -388,6 +390,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         cautions.push_back(c_text(each, paths));
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
+    }
+    if (std::ranges::any_of(each.places, is_coroutine_frame)) {
+        cautions.emplace_back(
+            "The operators are the promise_type's: all coroutines with that type, of whatever size, get their frames "
+            "there. Write them once for each promise_type.");
     }
     if (const std::string caution = owner_text(each, paths); !caution.empty()) cautions.push_back(caution);
     const bool is_pooled = !pooled_classes_of(each, paths).empty();
