@@ -443,6 +443,28 @@ TEST_F(code, every_text_of_every_verdict_can_be_filled) {
     }
 }
 
+TEST_F(code, sites_of_one_text_are_named_once) {
+    const auto one = made_.stack({"main", "store<int>::put:17", "operator new(unsigned long)"});
+    const auto other = made_.stack({"main", "store<long>::put:17", "operator new(unsigned long)"});
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::arena, 1, stack_);
+    each.blockers = {{paths.site(one), 20}, {paths.site(other), 5}};
+    EXPECT_EQ(cautions_of(each, paths).front(),
+              "Leave these on malloc, as they outlive the reset: store::put (made.cpp:17) (25 objects).");
+}
+
+TEST_F(code, the_size_tells_sites_without_lines_apart) {
+    advice each = advice_of(verdict::leave, 1, stack_);
+    each.figures.sizes = 1;
+    each.figures.top_size = 72;
+    EXPECT_EQ(title_of(each, paths_), "leave server::handle_request as it is");
+    for (frame_info& frame : made_.tables.frames) frame.locations[0].file.clear();
+    const call_paths paths{made_.tables};
+    EXPECT_EQ(title_of(each, paths), "leave server::handle_request (72 B) as it is");
+    each.figures.sizes = 2;
+    EXPECT_EQ(title_of(each, paths), "leave server::handle_request as it is");
+}
+
 TEST_F(code, leave_has_none) {
     EXPECT_EQ(code_for(verdict::leave, 1), "");
 }

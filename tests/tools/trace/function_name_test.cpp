@@ -36,6 +36,19 @@ TEST(function_name, short_names_have_no_types_and_arguments) {
     for (const auto& [name, wanted] : expected) EXPECT_EQ(short_name(name), wanted) << name;
 }
 
+TEST(function_name, of_names_that_cannot_be_demangled_is_what_can_be_read) {
+    const char* pair =
+        "_ZNSt4pairIKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt10shared_ptrIN12_GLOBAL__N_"
+        "15ValueEEEC2IJRS6_"
+        "EJLm0EEJETpTnmJEEERSt5tupleIJDpT_EERSE_IJDpT1_EESt12_Index_tupleIJXspT0_EEESN_IJXspT2_EEE";
+    EXPECT_EQ(short_name(pair), "std::pair::pair");
+    EXPECT_TRUE(passes_memory_on(pair));
+    EXPECT_EQ(short_name("_ZN4game12_GLOBAL__N_15store3putITpTnmEEvv"), "game::store::put");
+    EXPECT_EQ(short_name("_Z5parseITpTnmEvv"), "parse");
+    EXPECT_EQ(short_name("_ZN99orc"), "_ZN99orc");
+    EXPECT_EQ(short_name("_Zorc"), "_Zorc");
+}
+
 TEST(function_name, never_fails_on_odd_names) {
     for (const char* odd : {"", "<", ">", "(", ")", "a<b", "operator", "operator(", "{", "{lambda", " ", "a b c("}) {
         EXPECT_NO_THROW(short_name(odd)) << odd;

@@ -19,7 +19,8 @@ std::string allocations_in_words(double mean) {
     return plural_of_mean(mean, "allocation", "allocations");
 }
 
-constexpr std::size_t max_named = 4;  // blockers, and further sites; the others are counted
+constexpr std::size_t max_listed = 8;  // of the sites that are worth a change only together
+constexpr std::size_t max_named = 4;   // blockers, and further sites; the others are counted
 
 std::string location_text(const source_location& of) {
     if (of.file.empty()) return {};
@@ -79,14 +80,26 @@ std::string escape_text(const rare_escape& escape, const call_paths& paths) {
         count_text(escape.lived_on), paths.site_text(escape.site), freed);
 }
 
-std::string sites_text(const std::vector<site_objects>& sites, const call_paths& paths) {
-    constexpr std::size_t max = 8;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(sites.size(), max); ++i) {
-        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", paths.site_text(sites[i].site),
-                            plural(sites[i].objects, "object", "objects"));
+/// Those of most objects, up to `max`. Sites of one text, as in the instances of a template, are one.
+std::string sites_text(const std::vector<site_objects>& sites, const call_paths& paths, std::size_t max) {
+    std::vector<std::pair<std::string, std::uint64_t>> named;
+    for (const site_objects& each : sites) {
+        std::string text = paths.site_text(each.site);
+        const auto known = std::ranges::find(named, text, [](const auto& one) -> const auto& { return one.first; });
+        if (known == named.end()) {
+            named.emplace_back(std::move(text), each.objects);
+        } else {
+            known->second += each.objects;
+        }
     }
-    return sites.size() > max ? text + fmt::format(" and {} more sites", sites.size() - max) : text;
+    std::ranges::stable_sort(named, std::ranges::greater{}, [](const auto& one) { return one.second; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(named.size(), max); ++i) {
+        text +=
+            fmt::format("{}{} ({})", i == 0 ? "" : ", ", named[i].first, plural(named[i].second, "object", "objects"));
+    }
+    if (named.size() <= max) return text;
+    return text + fmt::format(" and {}", plural(named.size() - max, "more site", "more sites"));
 }
 
 /// The sites besides the busiest.
@@ -110,13 +123,7 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     std::sort(sorted.begin(), sorted.end(), [](const site_objects& a, const site_objects& b) {
         return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
     });
-    std::string text = "Leave these on malloc, as they outlive the reset: ";
-    for (std::size_t i = 0; i < std::min(sorted.size(), max_named); ++i) {
-        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", paths.site_text(sorted[i].site),
-                            plural(sorted[i].objects, "object", "objects"));
-    }
-    if (sorted.size() > max_named) text += fmt::format(" and {} more sites", sorted.size() - max_named);
-    return text + ".";
+    return "Leave these on malloc, as they outlive the reset: " + sites_text(sorted, paths, max_named) + ".";
 }
 
 std::string c_text(const advice& each, const call_paths& paths) {
@@ -322,12 +329,15 @@ std::string subject_of(const advice& each, const call_paths& paths) {
         case place_kind::site:
             break;
     }
-    return function;
+    // Without a line, the size tells apart what one function allocates.
+    const bool has_place = !paths.sites()[each.site].file.empty();
+    return has_place || each.figures.sizes != 1 ? function
+                                                : fmt::format("{} ({})", function, bytes_text(each.figures.top_size));
 }
 
 std::string location_of(const advice& each, const call_paths& paths) {
     std::string text;
-    if (each.place.kind == place_kind::several) return sites_text(each.sites, paths);
+    if (each.place.kind == place_kind::several) return sites_text(each.sites, paths, max_listed);
     if (each.of_scope) {
         const source_location end = paths.place_in(each.generations.last_free, each.function);
         text = paths.functions()[each.function].short_name;

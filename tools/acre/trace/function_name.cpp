@@ -105,9 +105,41 @@ bool is_named_like_malloc(std::string_view short_name) {
            ends_with_digits_or(lower, "mem_alloc");
 }
 
+/// The scopes in a name that could not be demangled, up to template arguments: "std::pair::pair" of
+/// "_ZNSt4pairIKNSt...EC2IJ...". Empty if there are none.
+std::string readable_part(std::string_view name) {
+    const bool may_be_constructor =
+        name.find("EC1") != std::string_view::npos || name.find("EC2") != std::string_view::npos;
+    if (!name.starts_with("_Z")) return {};
+    name.remove_prefix(2);
+    if (name.starts_with('N')) name.remove_prefix(1);
+    while (name.starts_with('K') || name.starts_with('V')) name.remove_prefix(1);
+    std::string result;
+    std::string last;
+    if (name.starts_with("St")) {
+        result = "std";
+        name.remove_prefix(2);
+    }
+    while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
+        std::size_t length = 0;
+        for (; !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0; name.remove_prefix(1)) {
+            length = length * 10 + static_cast<std::size_t>(name.front() - '0');
+            if (length > name.size()) return {};
+        }
+        if (length == 0 || length > name.size()) return {};
+        last = name.substr(0, length);
+        name.remove_prefix(length);
+        if (last.starts_with("_GLOBAL__N_") || last == "__cxx11") continue;
+        result += (result.empty() ? "" : "::") + last;
+    }
+    if (last.empty()) return {};
+    return name.starts_with('I') && may_be_constructor ? result + "::" + last : result;
+}
+
 }  // namespace
 
 std::string short_name(std::string_view name) {
+    if (std::string readable = readable_part(name); !readable.empty()) return readable;
     std::string result;
     for (std::size_t i = 0; i < name.size(); ++i) {
         if (begins_operator(name, i)) {

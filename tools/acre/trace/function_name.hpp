@@ -7,6 +7,7 @@
 namespace acre::tool {
 
 /// Without return type, template arguments and parameters: "void store<Orc>::add<int>(int)" is "store::add".
+/// Of a name that could not be demangled: as much as can be read.
 std::string short_name(std::string_view demangled);
 
 /// Shortened to about `letters` letters by leaving out nested template arguments and parameters, the deepest first.
