@@ -734,6 +734,24 @@ TEST_F(candidates_of_groups, a_base_with_an_operator_new_is_not_the_class_of_its
     EXPECT_NE(cautions_of(only, paths()).back().find("counted<orc> has an operator new of its own"), std::string::npos);
 }
 
+TEST_F(candidates, of_code_without_optimisation_say_so) {
+    const char* allocate = "std::__new_allocator<int>::allocate(unsigned long, void const*)";
+    const auto at = made.stack({"main", "work:7", allocate, "operator new(unsigned long)"});
+    for (int i = 0; i < 1000; ++i) made.release(made.allocate(at, 40, 0, operation::new_single), at);
+    const auto says = [&] {
+        const std::vector<std::string> cautions = cautions_of(advised().advices.at(0), paths());
+        return std::ranges::any_of(cautions, [](const std::string& each) {
+            return each.starts_with("made.cpp was compiled without optimisation");
+        });
+    };
+    EXPECT_TRUE(says());
+    // Inlined.
+    for (frame_info& frame : made.tables.frames) {
+        if (frame.locations[0].function == allocate) frame.locations.push_back({"work", "made.cpp", 7});
+    }
+    EXPECT_FALSE(says());
+}
+
 TEST_F(candidates, of_the_frames_of_coroutines_are_pools_for_the_promise_type) {
     const char* resume = "std::coroutine_handle<p>::resume() const";
     const char* destroy = "std::coroutine_handle<p>::destroy() const";

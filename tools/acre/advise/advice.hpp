@@ -135,6 +135,7 @@ struct advice {
     std::vector<std::string> classes;   // of several places that are all classes: each gets a pool of its own
     std::set<std::string> c_functions;  // of the C library, as strdup, in which some objects are allocated
     bool of_scope = false;              // about a scope; else about that place
+    bool is_unoptimised = false;        // the file of the site was compiled without optimisation
     std::size_t callers = 0;            // of a site: number of callers that distinguish it from its other uses
     std::uint32_t function = 0;         // the scope, or the site's function; 0: unknown
     std::uint32_t site = 0;             // the one with the most allocations

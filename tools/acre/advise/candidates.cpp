@@ -144,6 +144,7 @@ public:
         if (!list_.is_sample()) find_in_scopes();
         find_at_sites();
         for (advice& each : list_.advices) complete(each);
+        find_unoptimised();
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
             if (a.figures.objects != b.figures.objects) return a.figures.objects > b.figures.objects;
             return a.contexts.front() < b.contexts.front();
@@ -434,6 +435,27 @@ private:
             key.push_back(paths_.nodes()[node].function);
         }
         return key;
+    }
+
+    /// A function of the standard library that only calls another is inlined, unless nothing is.
+    bool is_unoptimised(std::uint32_t stack) const {
+        for (; stack != no_stack; stack = paths_.caller_of(stack)) {
+            const std::vector<std::uint32_t>& functions = paths_.functions_at(paths_.frame_of(stack));
+            const std::string& name = paths_.functions()[functions.front()].name;
+            const bool is_allocator =
+                name.find("new_allocator<") != std::string::npos && function_in(name) == "allocate";
+            if (functions.size() == 1 && is_allocator) return true;
+        }
+        return false;
+    }
+
+    void find_unoptimised() {
+        std::set<std::string> files;
+        for (const allocation_context& each : run_.contexts()) {
+            const std::string& file = paths_.sites()[each.site].file;
+            if (!file.empty() && !files.contains(file) && is_unoptimised(each.stack)) files.insert(file);
+        }
+        for (advice& each : list_.advices) each.is_unoptimised = files.contains(paths_.sites()[each.site].file);
     }
 
     /// Fills in what an advice tells besides its figures.

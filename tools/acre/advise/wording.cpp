@@ -401,6 +401,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
     }
+    if (each.is_unoptimised) {
+        cautions.push_back(
+            fmt::format("{} was compiled without optimisation, by its stacks: the figures are for optimised code.",
+                        file_name(paths.sites()[each.site].file)));
+    }
     if (std::ranges::any_of(each.places, is_coroutine_frame)) {
         cautions.emplace_back(
             "The operators are the promise_type's: all coroutines with that type, of whatever size, get their frames "
