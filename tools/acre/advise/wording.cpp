@@ -133,8 +133,7 @@ std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
         "{} is C: put the code at the top of the file, call its functions in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
-        "calls "
-        "into libacre.so take longer.",
+        "calls into libacre.so take longer.",
         file, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
