@@ -28,7 +28,8 @@ namespace acre::detail {
 
 class fork_guard;
 
-/// The state of the process. Never destroyed: static objects may use it until the process ends.
+/// The state of the process; a shared library with hidden visibility has its own. Never destroyed: static objects may
+/// use it until the process ends.
 struct process_wide {
     spin_lock lock;  // taken before the locks of all resources
     fork_guard* newest = nullptr;
@@ -64,13 +65,16 @@ inline void handle_forks() noexcept;
 /// Holds the lock of the process.
 class process_lock {
 public:
-    process_lock() noexcept {
+    explicit process_lock(process_wide& locked = process) noexcept : locked_(locked) {
         handle_forks();
-        process.lock.lock();
+        locked_.lock.lock();
     }
     process_lock(const process_lock&) = delete;
     process_lock& operator=(const process_lock&) = delete;
-    ~process_lock() { process.lock.unlock(); }
+    ~process_lock() { locked_.lock.unlock(); }
+
+private:
+    process_wide& locked_;
 };
 
 /// Holds a resource's lock around forks.
@@ -117,8 +121,8 @@ public:
 
     /// Ends guard() or guard_static(). The calling thread must hold no lock of a resource.
     void unguard() noexcept {
-        const process_lock lock;
-        const std::lock_guard also{process.statics_lock};
+        const process_lock lock{*home_};
+        const std::lock_guard also{home_->statics_lock};
         if (locks_ == nullptr) return;
         *link_ = older_;
         if (older_ != nullptr) older_->link_ = link_;
@@ -190,7 +194,8 @@ private:
     void* owner_ = nullptr;
     child_function in_child_ = nullptr;
     fork_guard* older_ = nullptr;
-    fork_guard** link_ = nullptr;  // the pointer to this object in its list
+    fork_guard** link_ = nullptr;    // the pointer to this object in its list
+    process_wide* home_ = &process;  // has the list: the object may be destroyed by code of another library
 };
 
 /// Guards one lock of any type: from construction on, or from the first use on if it was constant-initialised. The

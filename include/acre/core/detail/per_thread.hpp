@@ -9,6 +9,10 @@
 // memory nothing is kept. (In a library that dlopen loaded, a thread's first access to thread-local storage itself
 // takes memory, without which glibc ends the process.) Thread-safe. After a fork the child has what the calling thread
 // kept; what other threads kept stays taken.
+//
+// Several copies of this header's variables: shared libraries with hidden visibility, or opened with RTLD_LOCAL, each
+// have their own. An object belongs to the copy that made it, which alone keeps its states. In code of another copy
+// find() finds nothing, and find_and_remember() calls the object's copy: correct, and slower.
 #pragma once
 
 #include <acre/core/detail/fork_guard.hpp>
@@ -18,6 +22,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace acre::detail {
 
@@ -88,7 +93,9 @@ public:
     using ended_function = void (*)(void* owner, void* state) noexcept;
 
     /// When a thread ends, calls `ended` with `owner` and the state that the thread kept.
-    per_thread(void* owner, ended_function ended) noexcept : owner_(owner), ended_(ended) { registry().add(*this); }
+    per_thread(void* owner, ended_function ended) noexcept : owner_(owner), ended_(ended), home_(&registry()) {
+        home_->add(*this);
+    }
     per_thread(const per_thread&) = delete;
     per_thread& operator=(const per_thread&) = delete;
 
@@ -96,12 +103,12 @@ public:
 
     /// Afterwards `ended` is neither running nor called again, nothing is found, and nothing can be kept. No other
     /// thread may call find() or keep() meanwhile.
-    void end() noexcept { registry().remove(*this); }
+    void end() noexcept { home_->remove(*this); }
 
     /// As end(), but states can be kept again afterwards.
-    void renew() noexcept { registry().renew(*this); }
+    void renew() noexcept { home_->renew(*this); }
 
-    /// The state that this thread keeps, or null.
+    /// The state that this thread keeps, or null. Always null in code of another copy.
     [[gnu::always_inline]] void* find() const noexcept {
         const table& kept = this_thread;
         if (kept.remembered.generation == generation_) [[likely]]
@@ -115,19 +122,25 @@ public:
     }
 
     /// As find(), and from now on find() is fastest for this object. For calls that are rare: then a thread that uses
-    /// several objects in turns does not write this each time.
+    /// several objects in turns does not write this each time. In code of another copy the state is found, and not
+    /// remembered.
     void* find_and_remember() const noexcept {
+        if (is_foreign()) return home_->find(*this);
         void* state = find();
         if (state != nullptr) this_thread.remembered = {generation_, state};
         return state;
     }
 
     /// True when this thread can keep a state: it is not ending, and the heap has memory for its table.
-    bool can_keep() const noexcept { return offset_ != no_offset && reach(offset_); }
+    bool can_keep() const noexcept {
+        if (offset_ == no_offset) return false;
+        return is_foreign() ? home_->reach(offset_) : reach(offset_);
+    }
 
     /// Keeps `state`, not null, for this thread. Requires can_keep().
     void keep(void* state) noexcept {
         assert(state != nullptr);
+        if (is_foreign()) return home_->keep(*this, state);
         *entry_at(this_thread, offset_) = {generation_, state};
         this_thread.remembered = {generation_, state};
     }
@@ -138,7 +151,9 @@ private:
     static constexpr std::uint64_t no_generation = UINT64_MAX;
 
     struct entry {
-        std::uint64_t generation;  // of the object that `state` belongs to: offsets are reused, generations are not
+        // Of the object that `state` belongs to. Offsets are reused, and the same in several copies; generations are
+        // not.
+        std::uint64_t generation;
         void* state;
     };
     struct table {
@@ -159,31 +174,36 @@ private:
         return state;
     }
 
-    // Every live object, by its offset. Guarded by the lock of the process.
+    // Every live object of this copy, by its offset. Guarded by this copy's lock of the process.
     class all_objects {
     public:
+        // The functions of this copy, for calls from another.
+        void* (*find)(const per_thread&) noexcept = &find_here;
+        bool (*reach)(std::size_t offset) noexcept = &per_thread::reach;
+        void (*keep)(per_thread&, void* state) noexcept = &keep_here;
+
         void add(per_thread& added) noexcept {
-            const process_lock lock;
+            const process_lock lock{process_};
             std::size_t number = 0;
             while (number < size_ && objects_[number] != nullptr) ++number;
             if (number == size_ && !grow()) return;
             objects_[number] = &added;
             added.offset_ = number * sizeof(entry);
-            added.generation_ = ++generations_;
+            added.generation_ = next_generation();
         }
         void remove(per_thread& removed) noexcept {
-            const process_lock lock;
+            const process_lock lock{process_};
             if (removed.offset_ != no_offset) objects_[removed.offset_ / sizeof(entry)] = nullptr;
             removed.offset_ = no_offset;
             removed.generation_ = no_generation;
         }
         void renew(per_thread& renewed) noexcept {
-            const process_lock lock;
-            renewed.generation_ = ++generations_;
+            const process_lock lock{process_};
+            renewed.generation_ = next_generation();
         }
         // Calls `ended` of each live object that holds a state of this thread. The lock keeps the object alive.
         void ended(const table& kept) noexcept {
-            const process_lock lock;
+            const process_lock lock{process_};
             const std::size_t count = detail::min(kept.bytes / sizeof(entry), size_);
             for (std::size_t number = 0; number < count; ++number) {
                 const entry& each = *entry_at(kept, number * sizeof(entry));
@@ -193,6 +213,25 @@ private:
         }
 
     private:
+        // Never zero nor no_generation.
+        std::uint64_t next_generation() noexcept {
+            if (generations_ == 0) generations_ = first_generation();
+            return ++generations_;
+        }
+        // Differs between copies by its address, and between a library and one loaded later at the same address by the
+        // time. Mixed (as in splitmix64), so that the generations counted from it do not meet those of another copy.
+        std::uint64_t first_generation() const noexcept {
+            std::timespec now{};
+            (void)std::timespec_get(&now, TIME_UTC);
+            std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(this);
+            mixed +=
+                (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) *
+                0x9e3779b97f4a7c15;
+            mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+            mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+            return (mixed ^ (mixed >> 31)) >> 1;
+        }
+
         bool grow() noexcept {
             const std::size_t size = size_ == 0 ? 16 : 2 * size_;
             void* larger = std::realloc(objects_, size * sizeof(per_thread*));
@@ -203,6 +242,7 @@ private:
             return true;
         }
 
+        process_wide& process_ = process;
         per_thread** objects_ = nullptr;
         std::size_t size_ = 0;
         std::uint64_t generations_ = 0;
@@ -213,6 +253,11 @@ private:
         static constinit all_objects all;
         return all;
     }
+
+    bool is_foreign() const noexcept { return home_ != &registry(); }
+
+    static void* find_here(const per_thread& object) noexcept { return object.find(); }
+    static void keep_here(per_thread& object, void* state) noexcept { object.keep(state); }
 
     // Grows this thread's table to contain `offset`; the table is given up at the thread's end. False when it cannot.
     static bool reach(std::size_t offset) noexcept {
@@ -249,6 +294,7 @@ private:
     ended_function ended_;
     std::size_t offset_ = no_offset;
     std::uint64_t generation_ = no_generation;
+    all_objects* home_;
 };
 
 }  // namespace acre::detail
