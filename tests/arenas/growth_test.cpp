@@ -77,6 +77,43 @@ TEST(arena, asks_for_less_when_upstream_has_less) {
     EXPECT_EQ(tested.try_allocate(2000), nullptr);
 }
 
+// Of a buffer, little is lost but the header of each block (24 bytes) and, at the end, what is too small for another.
+// Builds that poison have redzones, too.
+TEST(arena, a_buffer_below_is_used_up) {
+    if (acre::redzone_bytes != 0) GTEST_SKIP() << "the redzones are most of the buffer";
+    for (const std::size_t size : {8u, 40u}) {
+        for (std::size_t bytes = 100; bytes <= 100'000; bytes += bytes < 10'000 ? 52 : 1004) {
+            raw_storage storage{bytes};
+            acre::buffer below{storage.span()};
+            acre::arena tested{below};
+            std::size_t served = 0;
+            while (tested.try_allocate(size, 8) != nullptr) served += size;
+            const std::size_t percent = bytes < 1000 ? 35 : bytes < 4000 ? 85 : 93;
+            EXPECT_GE(served * 100, bytes * percent) << size << " of " << bytes;
+            EXPECT_LE(tested.capacity(), bytes);
+        }
+    }
+}
+
+TEST(arena, the_last_block_is_what_the_limit_leaves) {
+    checking_upstream upstream;
+    acre::arena tested{{.limit_bytes = 10'004}, upstream};
+    while (tested.try_allocate(24) != nullptr) continue;
+    EXPECT_EQ(upstream.sizes(), (sizes{4_KiB, 5904}));
+    EXPECT_EQ(tested.capacity(), 10'000u);
+}
+
+// As of an inline arena in a fallback: the arena is asked each time.
+TEST(arena, an_upstream_without_memory_is_asked_once_a_request) {
+    acre::statistics<acre::no_memory> below;
+    acre::arena tested{below};
+    EXPECT_EQ(tested.try_allocate(24), nullptr);
+    const auto refused = below.counts().failures;
+    EXPECT_LE(refused, 40u);
+    EXPECT_EQ(tested.try_allocate(24), nullptr);
+    EXPECT_EQ(below.counts().failures, refused + 1);
+}
+
 TEST(arena, what_remains_fits_without_an_upstream_call) {
     checking_upstream upstream;
     acre::arena tested{upstream};

@@ -9,6 +9,7 @@
 #include <memory_resource>
 #include <new>
 #include <span>
+#include <type_traits>
 
 #include "conformance/checking_upstream.hpp"
 #include "conformance/subject.hpp"
@@ -88,7 +89,8 @@ struct over_buffer {
 /// A resource over another one, which is over the checking upstream.
 template <class R, class Below>
 struct over_resource {
-    static constexpr subject_traits traits{};
+    // An arena that is refused a block takes smaller ones, which the pool below may still have.
+    static constexpr subject_traits traits{.falls_back = std::is_same_v<R, acre::arena>};
     checking_upstream deepest;
     Below below{deepest};
     R tested{acre::resource_ref{below}};

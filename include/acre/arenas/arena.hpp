@@ -520,8 +520,28 @@ private:
     block* acquire_for_growth(std::size_t needed) noexcept {
         const std::size_t wanted = detail::max(next_block_bytes_, needed);
         block* next = acquire(wanted);
-        if (next == nullptr && needed < wanted) next = acquire(needed);
-        if (next != nullptr) next_block_bytes_ = detail::min(next_block_bytes_ * 2, options_.max_block_bytes);
+        if (next == nullptr) [[unlikely]]
+            return acquire_less(wanted, needed);
+        next_block_bytes_ = detail::min(next_block_bytes_ * 2, options_.max_block_bytes);
+        return next;
+    }
+
+    // Where `wanted` bytes were refused: what the limit leaves, or the largest of 7/8, 6/8, 5/8, 4/8, 7/16 and so on
+    // that upstream has, down to what the request needs. Blocks double from there again. With nothing left, later
+    // requests ask once.
+    [[gnu::noinline]] block* acquire_less(std::size_t wanted, std::size_t needed) noexcept {
+        block* next = nullptr;
+        const std::size_t left = align_down(options_.limit_bytes - held_bytes_, granule);
+        std::size_t bytes = wanted;
+        if (left < wanted && left > needed) {
+            bytes = left;
+            next = acquire(bytes);
+        }
+        for (std::size_t step = bytes / 8; next == nullptr && bytes > needed; next = acquire(bytes)) {
+            if (bytes <= 4 * step) step = bytes / 8;
+            bytes = detail::max(align_down(bytes - detail::max(step, granule), granule), needed);
+        }
+        next_block_bytes_ = detail::min(next_block_bytes_, bytes);
         return next;
     }
 
