@@ -503,6 +503,17 @@ private:
         return pages::move(to, from, align_up(bytes, heap_range::unit_bytes)) == 0;
     }
 
+    // Threads that end later must not call thread_ends(), which may be unloaded. What they keep stays taken.
+    struct key_end {
+        basic_process_heap& heap;
+        explicit key_end(basic_process_heap& owner) noexcept : heap(owner) {}
+        key_end(const key_end&) = delete;
+        key_end& operator=(const key_end&) = delete;
+        ~key_end() {
+            if (heap.has_key_.exchange(false, std::memory_order_relaxed)) pthread_key_delete(heap.key_);
+        }
+    };
+
     // Before the first use of anything. False without address space.
     bool begin() noexcept {
         if (begun_.load(std::memory_order_acquire)) [[likely]]
@@ -515,12 +526,14 @@ private:
         if (!own.sets_fork_guard) {
             own.sets_fork_guard = true;
             forks_.guard_static(this, &lock_all, &unlock_all, this, &child_begins);
+            // Runs when the library with this code is unloaded, or the process exits.
+            static const key_end end_of_key{*this};
             own.sets_fork_guard = false;
         }
         const std::lock_guard guard{shared_.lock};
         if (begun_.load(std::memory_order_relaxed)) return true;
         if (!shared_.range.reserve()) return false;
-        has_key_ = pthread_key_create(&key_, &thread_ends) == 0;
+        has_key_.store(pthread_key_create(&key_, &thread_ends) == 0, std::memory_order_relaxed);
         begun_.store(true, std::memory_order_release);
         return true;
     }
@@ -540,7 +553,7 @@ private:
     bool register_thread(thread_slots& own) noexcept {
         if (own.phase == thread_slots::state::registered) [[likely]]
             return true;
-        if (own.phase == thread_slots::state::ended || !has_key_) return false;
+        if (own.phase == thread_slots::state::ended || !has_key_.load(std::memory_order_relaxed)) return false;
         if (has_threads_.exchange(true, std::memory_order_relaxed))
             several_threads_.store(true, std::memory_order_relaxed);
         // First: the C library may call back.
@@ -644,7 +657,7 @@ private:
     std::atomic<bool> has_threads_{false};      // one, at least
     locked_range shared_;
     std::atomic<bool> begun_{false};
-    bool has_key_ = false;
+    std::atomic<bool> has_key_{false};  // relaxed: whoever reads it has called begin()
     pthread_key_t key_{};
     fork_guard forks_;
     // Arrays of stacks, of threads that ended and of stacks that grew; guarded by the range's lock.
