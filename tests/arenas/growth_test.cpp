@@ -207,6 +207,12 @@ TEST(arena, options_out_of_range_are_refused) {
     }
     EXPECT_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4095}), acre::bad_option);
     EXPECT_THROW(acre::arena({.max_block_bytes = SIZE_MAX}), acre::bad_option);
+    try {
+        acre::arena refused{{.max_block_bytes = 1}};
+        ADD_FAILURE();
+    } catch (const acre::bad_option& error) {
+        EXPECT_NE(std::string{error.what()}.find(".max_block_bytes = 1,"), std::string::npos) << error.what();
+    }
     EXPECT_NO_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4096}));
 }
 

@@ -319,7 +319,10 @@ private:
             take_fixed(options);
             return;
         }
-        require_at_least(block::header_bytes + granule, resource, "first_block_bytes", options_.first_block_bytes);
+        // The default follows max_block_bytes if that is less.
+        const bool is_default = options.first_block_bytes == 0;
+        require_at_least(block::header_bytes + granule, resource, is_default ? "max_block_bytes" : "first_block_bytes",
+                         options_.first_block_bytes);
         require_block_size(resource, "first_block_bytes", options_.first_block_bytes);
         require_at_least(options_.first_block_bytes, resource, "max_block_bytes", options_.max_block_bytes);
         require_block_size(resource, "max_block_bytes", options_.max_block_bytes);

@@ -95,7 +95,7 @@ public:
     void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
         if (p == nullptr) return;
         const std::size_t all = class_bytes(bytes);
-        check(p, bytes);
+        check_free(p, bytes);
         if constexpr (requires { below_.is_last(p, all), below_.is_unused(p); }) {
             if (below_.is_last(p, all)) {
                 unpoison(p, all);
@@ -199,7 +199,7 @@ private:
         return p;
     }
 
-    void check(void* p, std::size_t bytes) noexcept {
+    void check_free(void* p, std::size_t bytes) noexcept {
         if constexpr (poisoning && owning_resource<R>) {
             if (!below_.owns(p)) abort_on_misuse(name, detail::mistake::foreign_pointer, p);
         }

@@ -77,8 +77,8 @@ template <class Part>
 concept resource_part = resource<std::remove_reference_t<Part>>;
 
 /// A new-expression with R as its only argument.
-template <class R, class... None>
-concept names_resource_alone = resource<R> && sizeof...(None) == 0;
+template <class R, class... Others>
+concept names_resource_alone = resource<R> && sizeof...(Others) == 0;
 
 /// False, but only once R is known.
 template <class R>
@@ -89,17 +89,17 @@ inline constexpr bool takes_new_expressions = false;
 
 /// `new (resource) T` is refused, by a sentence: C++ frees without a size what a constructor that throws leaves, which
 /// only acre::chunk_pool can. Its operators, and those of a program, match better: they have no parameter pack.
-template <class R, class... None>
-    requires acre::detail::names_resource_alone<R, None...>
-void* operator new(std::size_t, R&, None...) noexcept {
+template <class R, class... Others>
+    requires acre::detail::names_resource_alone<R, Others...>
+void* operator new(std::size_t, R&, Others...) noexcept {
     static_assert(
         acre::detail::takes_new_expressions<R>,
         "acre: new (resource) T is for acre::chunk_pool: use resource.create<T>(), or acre::make_unique<T>(resource)");
     return nullptr;
 }
-template <class R, class... None>
-    requires acre::detail::names_resource_alone<R, None...>
-void* operator new[](std::size_t, R&, None...) noexcept {
+template <class R, class... Others>
+    requires acre::detail::names_resource_alone<R, Others...>
+void* operator new[](std::size_t, R&, Others...) noexcept {
     static_assert(acre::detail::takes_new_expressions<R>,
                   "acre: new (resource) T[n] is for acre::chunk_pool: use create_array<T>(n) of an arena, or "
                   "acre::make_unique<T[]>(resource, n)");

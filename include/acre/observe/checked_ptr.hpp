@@ -101,7 +101,7 @@ public:
     T* operator->() const noexcept { return get(place{}); }
     /// As operator->; the report names the caller's place. Null for null.
     T* get(place where = place::current()) const noexcept {
-        if (link_ != nullptr) check(where);
+        if (link_ != nullptr) check_live(where);
         return p_;
     }
     /// True when it is not null; also when what it points to is gone.
@@ -121,7 +121,7 @@ private:
         belong_to(scope.parent(where), where);
     }
 
-    void check(const place& where) const noexcept {
+    void check_live(const place& where) const noexcept {
         if (link_->records == nullptr) [[unlikely]]
             abort_on_misuse(name, detail::checked_mistake::used_after_end, p_);
         link_->records->may_be_used(base_, number_, where);
