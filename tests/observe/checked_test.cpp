@@ -576,6 +576,24 @@ TEST(checked_death, an_object_that_frees_itself_or_resets_its_pool_is_named) {
     pool.destroy(make(done::nothing, done::nothing));
 }
 
+// Of an arena that is not checked nobody notices: it has no record of the object that is being made.
+struct takes_its_arena_back {
+    using arena_type = acre::checked<acre::arena>;
+    template <class Function>
+    takes_its_arena_back(arena_type& arena, Function take_back) {
+        take_back(arena);
+    }
+};
+TEST(checked_death, a_constructor_that_takes_its_arena_back_is_named) {
+    using arena_type = takes_its_arena_back::arena_type;
+    arena_type arena;
+    const auto before = arena.mark();
+    const auto make = [&](auto take_back) { (void)arena.create<takes_its_arena_back>(arena, take_back); };
+    EXPECT_DEATH(make([](arena_type& made) { made.reset(); }), "by a constructor that it is running");
+    EXPECT_DEATH(make([](arena_type& made) { made.reset(acre::release); }), "by a constructor that it is running");
+    EXPECT_DEATH(make([&](arena_type& made) { made.rewind(before); }), "an object was freed by its own constructor");
+}
+
 // The records have a lock, so one of the two is the second.
 TEST_F(checked_reports, a_double_free_by_two_threads_at_the_same_moment_is_named) {
     checked<acre::concurrent_pool<64>> slots{told_of()};
