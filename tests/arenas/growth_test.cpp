@@ -73,7 +73,7 @@ TEST(arena, asks_for_less_when_upstream_has_less) {
     acre::buffer below{storage.span()};
     acre::arena tested{below};
     EXPECT_NE(tested.try_allocate(500), nullptr);
-    EXPECT_NE(tested.try_allocate(2000), nullptr);
+    EXPECT_NE(tested.try_allocate(1900), nullptr);
     EXPECT_EQ(tested.try_allocate(2000), nullptr);
 }
 
