@@ -1,6 +1,6 @@
 // The options of acre::checked.
 //
-//     acre::checked<acre::pool<64>> slots{acre::checked_options{.quarantine = 1000, .stack_frames = 8}};
+//     acre::checked<acre::pool<64>> slots{acre::checked_options{.quarantine_allocations = 1000, .stack_frames = 8}};
 #pragma once
 
 #include <acre/core/misuse.hpp>
