@@ -362,7 +362,7 @@ TEST(malloc_family_death, misuse_is_told) {
     alignas(16) static char elsewhere[64];
     void* const foreign = elsewhere;
     EXPECT_DEATH(hidden_free(foreign), "a pointer of another resource was freed");
-    EXPECT_DEATH(hidden_realloc(foreign, 100), "a pointer of another resource was freed");
+    EXPECT_DEATH(hidden_realloc(foreign, 100), "a pointer of another resource was resized");
     void* large = std::malloc(1 << 20);
     EXPECT_DEATH((hidden_free(large), hidden_free(large)), "double free");
     std::free(large);
