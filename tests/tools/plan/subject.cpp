@@ -1,12 +1,13 @@
 // A program whose sites are planned.
 //
-// Usage: plan-subject [near | new | wrapped | work | usable | aligned | MODULE | exchange MODULE OTHER | hazards MODULE
-// OTHER] near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the same with
-// operator new. wrapped: the same through functions that pass memory on. work: a sum over what several threads write
-// into blocks that they resize and free for each other. usable: the usable size of 24 bytes. aligned: how many
-// addresses are not aligned as was asked for. MODULE: as near, but the second site is in that module, which is loaded
-// first. exchange: modules that are opened and closed in turns and take each other's addresses. hazards: a module that
-// is bound deeply, an exchange, a fork, and this program again by exec.
+// Usage: plan-subject [near | new | wrapped | work | usable | evicted | aligned | MODULE | exchange MODULE OTHER |
+// hazards MODULE OTHER] near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the
+// same with operator new. wrapped: the same through functions that pass memory on. work: a sum over what several
+// threads write into blocks that they resize and free for each other. usable: the usable size of 24 bytes. evicted: how
+// many blocks of a site that is not planned come from the malloc below. aligned: how many addresses are not aligned as
+// was asked for. MODULE: as near, but the second site is in that module, which is loaded first. exchange: modules that
+// are opened and closed in turns and take each other's addresses. hazards: a module that is bound deeply, an exchange,
+// a fork, and this program again by exec.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/wait.h>
@@ -80,6 +81,23 @@ int near_pairs(requesting first, requesting second) {
         if (pair >= 99'000 && one >> 14 == other >> 14) ++near;
     }
     return near;
+}
+
+// Of 1000 blocks of another site, those that the malloc of malloc_below.cpp serves, after the first site's slabs were
+// full and are sparse.
+int served_below_after_eviction() {
+    for (int round = 0; round < 4; ++round) {
+        std::vector<void*> orcs;
+        for (int i = 0; i < 20'000; ++i) orcs.push_back(request_orc(48));
+        for (void* each : orcs) std::free(each);
+    }
+    int below = 0;
+    for (int i = 0; i < 1000; ++i) {
+        void* const elf = request_elf(48);
+        below += ::malloc_usable_size(elf) == 4321;
+        std::free(elf);
+    }
+    return below;
 }
 
 unsigned sum_of(const unsigned char* p, std::size_t bytes) {
@@ -232,6 +250,10 @@ int main(int count, char** arguments) {
         void* volatile p = std::malloc(24);
         std::printf("usable %zu\n", ::malloc_usable_size(p));
         std::free(p);
+        return 0;
+    }
+    if (what == "evicted") {
+        std::printf("below %d\n", served_below_after_eviction());
         return 0;
     }
     if (what == "aligned") {

@@ -129,7 +129,10 @@ const plan_table* handed_over() noexcept {
             each.counted = static_cast<std::uint8_t>(counted++);
         }
     }
-    if (plan.table->leaves_to_malloc_below != 0 && find_malloc_below()) the_rest = &below;
+    if (plan.table->leaves_to_malloc_below != 0 && find_malloc_below()) {
+        the_rest = &below;
+        the_heap.serve_private_classes_alone();
+    }
     resolve_sites();
 }
 
@@ -146,14 +149,24 @@ void set_class_of_slots(group_state& of, std::size_t size_class, std::size_t num
     }
 }
 
-/// The class of a group's slots of one size, which gets slabs of its own when it is first asked for.
+/// The class of a group's slots of one size, which gets slabs of its own when it is first asked for. 0 where no more
+/// classes can be opened, and another malloc serves what is not planned.
 [[gnu::noinline]] std::size_t open_class(group_state& of, std::size_t size_class) noexcept {
     const std::lock_guard guard{plan.opening};
     if (const std::size_t number = class_of_slots(of, size_class)) return number;
     const std::size_t opened = the_heap.open_private_class(size_class);
+    if (opened == 0 && serves_the_rest() != nullptr) return 0;
     const std::size_t number = opened != 0 ? opened : size_class;
     set_class_of_slots(of, size_class, number);
     return number;
+}
+
+/// Leaves all further requests of a group to the malloc that serves what is not planned.
+void leave(group_state& of) noexcept {
+    __atomic_store_n(&of.policy, plan_policy::leave, __ATOMIC_RELAXED);
+    for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
+        if (class_of_slots(of, size_class) != 0) set_class_of_slots(of, size_class, 0);
+    }
 }
 
 /// A slot where the calling thread has none at hand; null when there is none.
@@ -161,9 +174,14 @@ void set_class_of_slots(group_state& of, std::size_t size_class, std::size_t num
     before_slow_request();
     std::size_t number = class_of_slots(of, size_class);
     if (number == 0) number = open_class(of, size_class);
-    if (number != size_class && the_heap.has_joined(number)) {
-        number = size_class;
-        set_class_of_slots(of, size_class, number);
+    if (number != size_class && number != 0 && the_heap.has_joined(number)) {
+        // Its slots are those of the size class now.
+        number = serves_the_rest() == nullptr ? size_class : 0;
+        if (number != 0) set_class_of_slots(of, size_class, number);
+    }
+    if (number == 0) {
+        leave(of);
+        return nullptr;
     }
     return the_heap.take_of(number);
 }

@@ -43,6 +43,7 @@ template <std::size_t Private>
 struct private_classes {
     std::size_t opened = 0;
     std::uint8_t size_classes[Private] = {};
+    bool are_alone = false;
     bool is_evicted[counted_cursors::count] = {};           // by counted group
     std::uint32_t threads_of[counted_cursors::count] = {};  // that have had blocks of the group
 };
@@ -216,6 +217,14 @@ public:
         return heap_classes::count + privates_.opened++;
     }
 
+    /// Says that no size class itself is ever taken from: what another malloc serves. So threads keep none of their
+    /// free slots, which come from private classes that have joined them: allocate_at_once() would find these.
+    void serve_private_classes_alone() noexcept
+        requires(Private != 0)
+    {
+        privates_.are_alone = true;
+    }
+
     /// A slot of any class; null when there is none.
     void* take_of(std::size_t number) noexcept { return take(number); }
 
@@ -357,6 +366,9 @@ private:
     }
 
     [[gnu::noinline]] void free_slot_slow(std::size_t number, void* p) noexcept {
+        if constexpr (Private != 0) {
+            if (privates_.are_alone && number < heap_classes::count) return give_slots(number, &p, 1);
+        }
         const std::size_t size_class = size_class_of(number);
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
