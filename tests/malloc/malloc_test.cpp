@@ -167,6 +167,20 @@ TEST(malloc_family, a_large_calloc_of_addresses_that_were_used_touches_few_pages
     }
 }
 
+// A table that is used again and touched in few places had huge pages for all of it.
+TEST(malloc_family, a_sparse_calloc_of_addresses_that_were_used_has_few_huge_pages) {
+    constexpr std::size_t bytes = std::size_t{256} << 20;
+    void* p = std::malloc(bytes);
+    ASSERT_NE(p, nullptr);
+    std::memset(p, 0xee, bytes / 16);
+    std::free(p);
+    auto* q = static_cast<unsigned char*>(std::calloc(1, bytes));
+    ASSERT_NE(q, nullptr);
+    for (std::size_t at = 0; at < bytes; at += std::size_t{2} << 20) q[at] = 1;
+    EXPECT_LT(resident_pages(q, bytes), (std::size_t{40} << 20) / 4096);
+    std::free(q);
+}
+
 TEST(malloc_family, realloc_keeps_the_contents) {
     std::minstd_rand random{3};
     auto* p = static_cast<unsigned char*>(std::realloc(nullptr, 1));

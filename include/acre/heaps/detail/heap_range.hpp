@@ -83,6 +83,9 @@ public:
     /// What becomes usable at once is a multiple of it: the largest page that a processor is set to.
     static constexpr std::size_t largest_page = 64_KiB;
 
+    /// Of a long run, which a program may touch little of.
+    static constexpr std::size_t max_huge_bytes = 32_MiB;
+
     static constexpr std::size_t default_kept_bytes = 4_MiB;
     static constexpr std::size_t default_kept_milliseconds = 100;
 
@@ -437,7 +440,7 @@ private:
     // touch takes 2 MiB, so long runs have at most so much of them, and beyond cost what is touched, as where malloc
     // maps them. Shorter than glibc's limit for mapping a request, runs lie between slabs and share their pages.
     static constexpr unit_number long_request = 128_KiB / unit_bytes;
-    static constexpr unit_number max_huge_for_long = 32_MiB / unit_bytes;
+    static constexpr unit_number max_huge_for_long = max_huge_bytes / unit_bytes;
 
     // Takes units from the frontier on, and the free ones right before it.
     unit_number take_at_frontier(unit_number count, bool& is_zero, growth what) noexcept {

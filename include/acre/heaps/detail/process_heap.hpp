@@ -281,8 +281,8 @@ private:
         return p;
     }
 
-    // Pages that the program may never touch need no memory: writing zeroes would give them some. Those that it touches
-    // come back as huge pages, or one by one as with glibc.
+    // Pages that the program may never touch need no memory: writing zeroes would give them some. Of those that it
+    // touches the first ones come back as huge pages, the others one by one as with glibc.
     static void* zeroed_run(void* p, std::size_t bytes) noexcept {
         if (bytes < min_discarded) return std::memset(p, 0, bytes);
         const int error = errno;
@@ -292,7 +292,7 @@ private:
             const auto start = reinterpret_cast<std::uintptr_t>(p);
             const std::size_t before = padding_to(start, heap_range::huge_bytes);
             const std::size_t huge = (whole - before) / heap_range::huge_bytes * heap_range::huge_bytes;
-            pages::advise_huge(static_cast<std::byte*>(p) + before, huge);
+            pages::advise_huge(static_cast<std::byte*>(p) + before, detail::min(huge, heap_range::max_huge_bytes));
         }
         errno = error;
         return discarded ? p : std::memset(p, 0, bytes);
