@@ -19,7 +19,7 @@ demo: ## records a game and sqlite3, prints the advice, and what following it ga
 test: ## the release build, sanitizers over the library, foreign tests; CONFIGS="clang tsan" for others
 	@scripts/test $(CONFIGS)
 
-test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports, hostile environments
+test-all: ## all other configurations: other compilers, targets and sanitizers, a browser, readers of exports, benchmarks, hostile environments
 	@scripts/test --rest
 
 coverage: ## which lines of the library its tests run; ARGS="--branches pools/" lists conditions, too
