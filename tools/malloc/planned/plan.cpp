@@ -163,7 +163,8 @@ void set_class_of_slots(group_state& of, std::size_t size_class, std::size_t num
 
 /// Leaves all further requests of a group to the malloc that serves what is not planned.
 void leave(group_state& of) noexcept {
-    __atomic_store_n(&of.policy, plan_policy::leave, __ATOMIC_RELAXED);
+    plan_policy policy = plan_policy::leave;
+    __atomic_store(&of.policy, &policy, __ATOMIC_RELAXED);
     for (std::size_t size_class = 1; size_class < heap_classes::count; ++size_class) {
         if (class_of_slots(of, size_class) != 0) set_class_of_slots(of, size_class, 0);
     }
