@@ -221,12 +221,11 @@ private:
         // Differs between copies by its address, and between a library and one loaded later at the same address by the
         // time. Mixed (as in splitmix64), so that the generations counted from it do not meet those of another copy.
         std::uint64_t first_generation() const noexcept {
-            std::timespec now{};
-            (void)std::timespec_get(&now, TIME_UTC);
+            // The C library of MinGW has no clock that is both finer and of C++.
+            const auto seconds = static_cast<std::uint64_t>(std::time(nullptr));
+            const auto in_process = static_cast<std::uint64_t>(std::clock());
             std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(this);
-            mixed +=
-                (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) *
-                0x9e3779b97f4a7c15;
+            mixed += ((seconds << 32) + in_process) * 0x9e3779b97f4a7c15;
             mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
             mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
             return (mixed ^ (mixed >> 31)) >> 1;
