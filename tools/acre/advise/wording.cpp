@@ -92,7 +92,9 @@ std::string sites_text(const std::vector<site_objects>& sites, const call_paths&
             known->second += each.objects;
         }
     }
-    std::ranges::stable_sort(named, std::ranges::greater{}, [](const auto& one) { return one.second; });
+    std::ranges::sort(named, [](const auto& a, const auto& b) {
+        return a.second != b.second ? a.second > b.second : a.first < b.first;
+    });
     std::string text;
     for (std::size_t i = 0; i < std::min(named.size(), max); ++i) {
         text +=
