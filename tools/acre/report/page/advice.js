@@ -6,14 +6,14 @@ function verdict_text(verdict) {
   return `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`;
 }
 
-function range_text(low, high) {
+function ends_text(low, high) {
   return low === high ? low : `${low} to ${high}`;
 }
 
 function interval_text({ low, high }) {
-  if (high < 0) return `costs ${range_text(time_text(-high), time_text(-low))}`;
+  if (high < 0) return `costs ${ends_text(time_text(-high), time_text(-low))}`;
   if (low < 0) return `costs up to ${time_text(-low)} or saves up to ${time_text(high)}`;
-  return range_text(time_text(low), time_text(high));
+  return ends_text(time_text(low), time_text(high));
 }
 
 // The ends of a saving, of the CPU time.
