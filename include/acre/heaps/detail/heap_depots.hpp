@@ -187,7 +187,7 @@ private:
         const std::uint32_t number = range.take_slab();
         if (number == 0) return false;
         bool is_zero;
-        const unit_number first = range.take(layout.units, 1, is_zero);
+        const unit_number first = range.take(layout.units, 1, is_zero, layout.slot_bytes <= 4096);
         if (first == 0) return range.give_slab(number), false;
         heap_slab& slab = range.slab(number);
         for (unit_number each = first; each != first + layout.units; ++each) {

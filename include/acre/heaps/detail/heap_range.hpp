@@ -161,14 +161,16 @@ public:
     }
 
     /// Takes `count` units whose first is a multiple of `alignment` units. 0 when there are none. `is_zero` says
-    /// whether their bytes are zero. A long run that was never in use begins at a huge page where it can.
-    unit_number take(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
+    /// whether their bytes are zero. A long run that was never in use begins at a huge page where it can. `for_slots`:
+    /// of at most a page, which are touched densely.
+    unit_number take(std::size_t count, std::size_t alignment, bool& is_zero, bool for_slots = false) noexcept {
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= max_units) return 0;
         unit_number first = take_free(static_cast<unit_number>(wanted), is_zero);
         if (first != 0) return cut(first, count, alignment, is_zero);
-        if (count >= huge_request && alignment < huge_units) first = take_new(count, huge_units, is_zero);
-        if (first == 0) first = take_new(count, alignment, is_zero);
+        const growth what = for_slots ? growth::for_short : growth_for(count);
+        if (count >= huge_request && alignment < huge_units) first = take_new(count, huge_units, is_zero, what);
+        if (first == 0) first = take_new(count, alignment, is_zero, what);
         return first;
     }
 
@@ -291,12 +293,19 @@ private:
     static constexpr std::size_t max_units = std::size_t{1} << 30;
     static constexpr std::size_t min_given_back = 4;  // units: fewer are not worth a system call
 
+    // For what the range grows: slabs and short runs, a long run, or one that may not have huge pages.
+    enum class growth : std::uint8_t { for_short, for_long, without_huge };
+
+    static growth growth_for(std::size_t count) noexcept {
+        return count < long_request ? growth::for_short : growth::for_long;
+    }
+
     // Takes them from the frontier on.
-    unit_number take_new(std::size_t count, std::size_t alignment, bool& is_zero) noexcept {
+    unit_number take_new(std::size_t count, std::size_t alignment, bool& is_zero, growth what) noexcept {
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= max_units) return 0;
         // A huge page would give memory to what the alignment skips.
-        const growth what = count > alignment / 2 ? growth_for(count) : growth::without_huge;
+        if (count <= alignment / 2) what = growth::without_huge;
         unit_number first = take_at_frontier(static_cast<unit_number>(wanted), is_zero, what);
         if (first == 0) return 0;
         first = cut(first, count, alignment, is_zero);
@@ -388,13 +397,6 @@ private:
     }
 
     static constexpr unit_number first_growth = 64;  // 1 MiB
-
-    // For what the range grows: slabs and other short runs, a long run, or one that may not have huge pages.
-    enum class growth : std::uint8_t { for_short, for_long, without_huge };
-
-    static growth growth_for(std::size_t count) noexcept {
-        return count < long_request ? growth::for_short : growth::for_long;
-    }
 
     // How many of `count` units may have huge pages.
     unit_number may_be_huge(growth what, unit_number count) const noexcept {
