@@ -180,6 +180,9 @@ private:
         return free_end;
     }
 
+    // A program touches each page of a slab of such slots, so huge pages for it are no waste.
+    static constexpr std::size_t max_dense_slot = 4096;
+
     [[gnu::noinline]] bool add_slab(locked_range& from, heap_class_number of) noexcept {
         const heap_class& layout = heap_classes::layouts[of.size_class];
         const std::lock_guard guard{from.lock};
@@ -187,7 +190,7 @@ private:
         const std::uint32_t number = range.take_slab();
         if (number == 0) return false;
         bool is_zero;
-        const unit_number first = range.take(layout.units, 1, is_zero, layout.slot_bytes <= 4096);
+        const unit_number first = range.take(layout.units, 1, is_zero, layout.slot_bytes <= max_dense_slot);
         if (first == 0) return range.give_slab(number), false;
         heap_slab& slab = range.slab(number);
         for (unit_number each = first; each != first + layout.units; ++each) {

@@ -161,8 +161,8 @@ public:
     }
 
     /// Takes `count` units whose first is a multiple of `alignment` units. 0 when there are none. `is_zero` says
-    /// whether their bytes are zero. A long run that was never in use begins at a huge page where it can. `for_slots`:
-    /// of at most a page, which are touched densely.
+    /// whether their bytes are zero. A long run that was never in use begins at a huge page where it can.
+    /// `for_slots`: it becomes a slab of slots of at most a page, so all of its pages will be touched.
     unit_number take(std::size_t count, std::size_t alignment, bool& is_zero, bool for_slots = false) noexcept {
         const std::size_t wanted = count + (alignment - 1);
         if (wanted >= max_units) return 0;

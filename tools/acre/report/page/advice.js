@@ -33,7 +33,8 @@ function saving_text({ saving, in_runs: runs }) {
   const share = !measured.share_of_cpu ? '' :
     `, ${shares_text(expected, open, measured.nanoseconds.median / measured.share_of_cpu)} of the CPU time`;
   if (measured === runs) return `${interval_text(runs.nanoseconds)}${share}, in runs`;
-  const replayed = `${open && expected.low >= 0 ? `${time_text(expected.low)} or more` : interval_text(expected)}${share}`;
+  const ends = open && expected.low >= 0 ? `${time_text(expected.low)} or more` : interval_text(expected);
+  const replayed = `${ends}${share}`;
   return runs ? `${replayed}, in a replay; a plan that counts the objects of each block in place of it: ` +
       `${interval_text(runs.nanoseconds)}, in runs` : replayed;
 }
