@@ -21,7 +21,7 @@ NAMES = {
 MOST_TABLES = 3
 # Pages whose figures are in a file of their own: the first table of the newest of these files.
 FILES = {"hardened": "hardened", "checked": "checked", "wait_free_pool": "pool-instructions", "c": "c",
-         "general_heap": "whole-program", "malloc_library": "whole-program"}
+         "general_heap": "whole-program", "realtime_heap": "realtime-heap", "malloc_library": "whole-program"}
 # Pages that show the rows of one library of the table of hooks.
 HOOK_ROWS = {"ambient": "nlohmann::json", "ambient_arena": "nlohmann::json", "program_pools": "nlohmann::json"}
 # Pages whose table stands in a file about something else: that file, and words of the paragraph above the table.

@@ -21,7 +21,7 @@ CODE = {".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".py": "python"}
 # The guide, in the order of a reader.
 NAV = [
     ("Types", ["arena", "scratch", "arena_vector", "cursor", "typed_arena", "object_pool", "multi_pool", "chunk_pool",
-               "multi_arena", "static_pool", "pooled", "hardened"]),
+               "multi_arena", "realtime_heap", "static_pool", "pooled", "hardened"]),
     ("Threads", ["concurrent_arena", "concurrent_multi_arena", "concurrent_pool", "wait_free_pool"]),
     ("Memory and combining", ["memory", "virtual_memory", "general_heap", "malloc_library", "combine"]),
     ("Your code", ["install", "adapters", "migrating", "porting", "malloc_face", "ambient", "ambient_arena",

@@ -19,6 +19,7 @@ void add_llvm(suite& entries);
 void add_acre(suite& entries);
 /// Calls of acre's multi-arenas, whose instructions are counted one by one.
 void add_multi_arena_paths(suite& entries);
+void add_realtime_heap_paths(suite& entries);
 /// acre's pools for threads in shared libraries.
 void add_shared_libraries(suite& entries);
 /// W6 (c), compiled at two levels of optimisation.

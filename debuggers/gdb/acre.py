@@ -784,6 +784,43 @@ class GeneralHeapPrinter:
             yield "%d bytes" % bytes, "%d in use or kept by threads, of %s" % (handed_out, counted(slots, "slot"))
 
 
+class RealtimeHeapPrinter:
+    """acre::realtime_heap: a line for each arena in use."""
+
+    SLOTS, TAKEN_RUN = 1, 3  # arena_use: see acre/heaps/detail/heap_arena.hpp
+
+    def __init__(self, value):
+        self.bytes = int(value["arena_bytes_"])
+        self.records = value["arenas_"]
+        self.all = int(value["free_"]["end_"] - value["free_"]["arenas_"])
+        self.taken = int(value["free_"]["taken_"])
+
+    def used(self):
+        """(index, record) of each arena of slots, and of each run."""
+        for index in range(self.all):
+            record = self.records[index]
+            if int(record["use"]) in (self.SLOTS, self.TAKEN_RUN):
+                yield index, record
+
+    def has_slots(self, record):
+        return int(record["use"]) == self.SLOTS
+
+    def to_string(self):
+        live = sum(int(record["count"]) if self.has_slots(record) else 1 for _, record in self.used())
+        return "acre::realtime_heap: %d of %s of %d bytes busy, %s" % (
+            self.taken, counted(self.all, "arena"), self.bytes, counted(live, "live allocation"))
+
+    def children(self):
+        for index, record in self.used():
+            count, own = int(record["count"]), record["own"]
+            if self.has_slots(record):
+                slot_bytes = int(own["first_last"]) + int(own["lasts"])
+                yield "[%d]" % index, "%d live of %s of %d bytes" % (
+                    count, counted(int(own["slots"]), "slot"), slot_bytes)
+            else:
+                yield "[%d]" % index, "an allocation of %s" % counted(count, "arena")
+
+
 class VirtualMemoryPrinter:
     """acre::virtual_memory: bytes used, committed and reserved."""
 
@@ -1014,6 +1051,7 @@ PRINTERS = [
     (StaticPoolPrinter, "static_pool<.*>"),
     (StatelessPrinter, "heap", "no_memory", "program_pools"),
     (GeneralHeapPrinter, "general_heap"),
+    (RealtimeHeapPrinter, "realtime_heap"),
     (VirtualMemoryPrinter, "virtual_memory"),
     (AmbientPrinter, "ambient", "ambient_arena"),
     (ResourceRefPrinter, "resource_ref"),

@@ -36,6 +36,7 @@
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/core/sanitizer.hpp>
+#include <acre/heaps/realtime_heap.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/memory/no_memory.hpp>

@@ -447,6 +447,8 @@ TEST(injected_failures, construction) {
     expect_made("arena", [](resource_ref up) { return acre::arena{{.fixed_bytes = 4096}, up}.capacity(); });
     expect_made("multi_arena",
                 [](resource_ref up) { return acre::multi_arena{{.arenas = 8, .bytes = 512}, up}.capacity(); });
+    expect_made("realtime_heap",
+                [](resource_ref up) { return acre::realtime_heap{{.arenas = 8, .bytes = 1024}, up}.capacity(); });
     expect_made("concurrent_multi_arena", [](resource_ref up) {
         return acre::concurrent_multi_arena{{.arenas = 8, .bytes = 512}, up}.capacity();
     });

@@ -24,27 +24,27 @@ constexpr acre::statistics_options everything{.live_map = true, .leak_report = t
 template <class... R>
 constexpr bool none_copied = ((!std::is_copy_constructible_v<R> && !std::is_copy_assignable_v<R>) && ...);
 static_assert(
-    none_copied<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch,
-                acre::pool<64>, acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>,
-                acre::pmr<acre::heap>, acre::pmr<acre::arena&>, acre::statistics<acre::arena>,
-                acre::statistics<acre::multi_pool>, acre::statistics<acre::object_pool<plain>>,
-                acre::statistics<acre::pool<8>, everything>, acre::synchronized<acre::pool<8>>,
-                acre::synchronized<acre::resource_ref>, acre::limited<acre::resource_ref>,
-                acre::fallback<acre::pool<8>, acre::heap>, acre::segregate<8, acre::pool<8>, acre::heap>,
-                acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena,
-                acre::inline_concurrent_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
-                acre::wait_free_object_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
+    none_copied<
+        acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::scratch, acre::pool<64>,
+        acre::object_pool<plain>, acre::multi_pool, acre::pmr<acre::arena>, acre::pmr<acre::heap>,
+        acre::pmr<acre::arena&>, acre::statistics<acre::arena>, acre::statistics<acre::multi_pool>,
+        acre::statistics<acre::object_pool<plain>>, acre::statistics<acre::pool<8>, everything>,
+        acre::synchronized<acre::pool<8>>, acre::synchronized<acre::resource_ref>, acre::limited<acre::resource_ref>,
+        acre::fallback<acre::pool<8>, acre::heap>, acre::segregate<8, acre::pool<8>, acre::heap>, acre::multi_arena,
+        acre::inline_multi_arena<4, 64>, acre::concurrent_multi_arena, acre::inline_concurrent_multi_arena<4, 64>,
+        acre::concurrent_object_pool<plain>, acre::wait_free_object_pool<plain>, acre::chunk_pool<4, 16, 64>,
+        acre::typed_arena<plain, 4>, acre::realtime_heap>);
 
 // Hazards A3, A4, A7: resources that others point to cannot move.
 template <class... R>
 constexpr bool none_moved = ((!std::is_move_constructible_v<R> && !std::is_move_assignable_v<R>) && ...);
-static_assert(
-    none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>, acre::logged<acre::arena>,
-               acre::multi_pool, acre::pmr<acre::arena>, acre::statistics<acre::arena>,
-               acre::statistics<acre::arena, everything>, acre::synchronized<acre::arena>,
-               acre::limited<acre::multi_pool>, acre::fallback<acre::arena, acre::heap>,
-               acre::segregate<8, acre::pool<8>, acre::arena>, acre::multi_arena, acre::inline_multi_arena<4, 64>,
-               acre::concurrent_object_pool<plain>, acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>>);
+static_assert(none_moved<acre::buffer, acre::inline_buffer<64>, acre::arena, acre::inline_arena<64>,
+                         acre::logged<acre::arena>, acre::multi_pool, acre::pmr<acre::arena>,
+                         acre::statistics<acre::arena>, acre::statistics<acre::arena, everything>,
+                         acre::synchronized<acre::arena>, acre::limited<acre::multi_pool>,
+                         acre::fallback<acre::arena, acre::heap>, acre::segregate<8, acre::pool<8>, acre::arena>,
+                         acre::multi_arena, acre::inline_multi_arena<4, 64>, acre::concurrent_object_pool<plain>,
+                         acre::chunk_pool<4, 16, 64>, acre::typed_arena<plain, 4>, acre::realtime_heap>);
 
 // Hazard P5.
 template <class... R>

@@ -51,6 +51,7 @@ static_assert(has_exactly<acre::multi_arena,               true,  false,  false,
 static_assert(has_exactly<acre::concurrent_multi_arena,    true,  false,  false,  false,  true>);
 static_assert(has_exactly<acre::inline_multi_arena<2, 64>, true, false,  false,  false,  false>);
 static_assert(has_exactly<acre::inline_concurrent_multi_arena<2, 64>, true, false, false, false, false>);
+static_assert(has_exactly<acre::realtime_heap,             true,  false,  false,  false,  true>);
 static_assert(has_exactly<lone,                            true,  false,  false,  true,   false>);
 static_assert(has_exactly<chunks,                          false, false,  false,  true,   true>);
 static_assert(has_exactly<acre::pool<64>,                  true,  true,   true,   false,  true>);

@@ -71,6 +71,8 @@ EXPECTED = {
     "static_audio": ["acre::static_pool<64>: 1 live of ", " slots of 64 bytes", "[0] = {address}"],
     "static_unused": ["acre::static_pool<24>: not used yet"],
     "process_heap": ["acre::general_heap: ", "48 bytes = "],
+    "control": ["acre::realtime_heap: 4 of 8 arenas of 1024 bytes busy, 3 live allocations",
+                "[0] = 2 live of 9 slots of 112 bytes", "[5] = an allocation of 3 arenas"],
     "pages": ["acre::virtual_memory: {pages} bytes used, ", "of 1048576 reserved at {address}"],
     "current": ["acre::ambient: acre::basic_multi_pool<acre::default_size_classes> at {address}"],
     "current_arena": ["acre::ambient_arena: the arena at {address}"],

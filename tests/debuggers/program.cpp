@@ -6,6 +6,7 @@
 #include <acre/adapt/malloc_face.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/heaps/general_heap.hpp>
+#include <acre/heaps/realtime_heap.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/virtual_memory.hpp>
 #include <acre/observe/checked.hpp>
@@ -73,6 +74,7 @@ acre::static_pool<100> static_slots;
 acre::static_pool<64, audio> static_audio;
 acre::static_pool<24> static_unused;
 acre::general_heap process_heap;
+acre::realtime_heap control{{.arenas = 8, .bytes = 1024}};
 acre::virtual_memory pages{{.reserve_bytes = 1 << 20}};
 acre::ambient current;
 acre::ambient_arena current_arena;
@@ -161,6 +163,7 @@ void fill_others() {
     (void)static_slots.allocate();
     (void)static_audio.allocate();
     (void)process_heap.allocate(40);
+    for (std::size_t bytes : {100U, 100U, 3000U}) (void)control.allocate(bytes);
     (void)pages.allocate(5000);
     checked_bullets.destroy(checked_bullets.create(1, 1.5F));
     checked_bullets.create(2, 2.5F);

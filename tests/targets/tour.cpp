@@ -311,6 +311,28 @@ bool thread_scratch_ends_with_its_thread() {
 }
 #endif
 
+bool realtime_heap_keeps_its_word() {
+    constexpr acre::allocation_peak peaks[] = {{.bytes = 64, .count = 100}, {.bytes = 512, .count = 10}};
+    constexpr acre::realtime_heap_options options{.arenas = acre::required_arenas(peaks, 1024), .bytes = 1024};
+    acre::buffer below{storage};
+    acre::realtime_heap control{options, below};
+    std::array<void*, 100> small{};
+    std::array<void*, 10> large{};
+    for (int round = 0; round < 3; ++round) {
+        for (void*& each : small) each = control.try_allocate(60);
+        for (void*& each : large) each = control.try_allocate(500);
+        for (void* each : small) {
+            if (!starts_aligned(each, 8)) return false;
+            control.deallocate(each, 60);
+        }
+        for (void* each : large) {
+            if (each == nullptr) return false;
+            control.deallocate(each, 500);
+        }
+    }
+    return control.busy_arenas() == 0 && control.most_busy_arenas() == options.arenas;
+}
+
 struct test_case {
     const char* name;
     bool (*passes)();
@@ -328,6 +350,7 @@ constexpr test_case cases[] = {
     {"object_pool_destroys", &object_pool_destroys},
     {"multi_pool_serves_many_sizes", &multi_pool_serves_many_sizes},
     {"chunk_pool_has_few_sizes", &chunk_pool_has_few_sizes},
+    {"realtime_heap_keeps_its_word", &realtime_heap_keeps_its_word},
     {"resources_combine", &resources_combine},
     {"a_sentence_says_what_was_asked", &a_sentence_says_what_was_asked},
 #if ACRE_HAS_STANDARD_ERROR

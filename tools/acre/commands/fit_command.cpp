@@ -137,7 +137,8 @@ void refuse_what_cannot_be_fitted(const trace_reader& reader) {
 /// True when the events are read more than once: for the census, then for the fits.
 bool takes_several_passes(const fit_command_options& options) {
     const fit_targets& wanted = options.targets;
-    return wanted.multi_arena || wanted.concurrent_multi_arena || (wanted.arena && !options.without_check);
+    return wanted.multi_arena || wanted.concurrent_multi_arena || wanted.realtime_heap ||
+           (wanted.arena && !options.without_check);
 }
 
 int run_fit(const fit_command_options& options, const command_context& context) {
@@ -164,7 +165,8 @@ int run_fit(const fit_command_options& options, const command_context& context) 
                                   .multi_arena = outcome.targets.multi_arena,
                                   .blockers = outcome.targets.multi_arena,
                                   .concurrent_multi_arena = outcome.targets.concurrent_multi_arena,
-                                  .only_for_threads = is_everything(options.types)};
+                                  .only_for_threads = is_everything(options.types),
+                                  .realtime_heap = outcome.targets.realtime_heap};
         outcome.result = fit(events, request, [&](std::uint32_t stack) { return paths.site(stack); });
         if (outcome.result.figures.objects == 0)
             throw tool_error{"'" + options.file + "' has no such allocations to fit anything to"};

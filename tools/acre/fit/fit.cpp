@@ -152,6 +152,7 @@ fit_result fit(const event_source& source, const fit_request& request, const sit
         options.sharing = arena_sharing::all_threads;
         result.concurrent_multi_arena = find_front(source, result.figures, options);
     }
+    if (request.realtime_heap) result.realtime_heap = fit_realtime_heap(source);
     return result;
 }
 

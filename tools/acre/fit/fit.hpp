@@ -1,6 +1,6 @@
 // Finds how large each type must be for a selection of allocations: `acre fit` without its output and its check.
 //
-// Reads the events of a selection four to eight times. Memory: at most 256 MiB for the sizes that it tries at once, and
+// Reads the events of a selection four to nine times. Memory: at most 256 MiB for the sizes that it tries at once, and
 // about 100 bytes per live object.
 //
 //     const fit_result result = fit([&](const auto& visit) { reader.for_each(visit); }, {}, site_of_stack);
@@ -15,6 +15,7 @@
 #include "census.hpp"
 #include "event_source.hpp"
 #include "multi_arena_front.hpp"
+#include "realtime_fit.hpp"
 
 namespace acre::tool {
 
@@ -45,6 +46,7 @@ struct fit_request {
     bool blockers = true;  // look for sites that keep multi_arenas busy
     bool concurrent_multi_arena = true;
     bool only_for_threads = true;  // no concurrent_multi_arena if only one thread allocates and frees
+    bool realtime_heap = true;
 };
 
 struct fit_result {
@@ -52,6 +54,7 @@ struct fit_result {
     multi_arena_front multi_arena;
     blocker_figures blockers;
     multi_arena_front concurrent_multi_arena;
+    realtime_fit realtime_heap;
 };
 
 fit_result fit(const event_source& source, const fit_request& request, const site_of_stack& site);

@@ -2,6 +2,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/multi_arena.hpp>
+#include <acre/heaps/realtime_heap.hpp>
 #include <cstddef>
 #include <new>
 
@@ -14,7 +15,7 @@ namespace acre::tool {
 
 namespace {
 
-/// A multi_arena, or an arena that is reset when it is empty, for all threads.
+/// A multi_arena, a realtime_heap, or an arena that is reset when it is empty, for all threads.
 template <typename Resource>
 struct same_for_all_threads {
     template <typename... Arguments>
@@ -23,7 +24,13 @@ struct same_for_all_threads {
     void* try_allocate(std::size_t bytes, std::size_t alignment, std::uint32_t) {
         return resource.try_allocate(bytes, alignment);
     }
-    void deallocate(void* p, std::size_t bytes, std::uint32_t) { resource.deallocate(p, bytes); }
+    void deallocate(void* p, std::size_t bytes, std::uint32_t) {
+        if constexpr (requires { resource.deallocate_unsized(p); }) {
+            resource.deallocate_unsized(p);
+        } else {
+            resource.deallocate(p, bytes);
+        }
+    }
 
     Resource resource;
 };
@@ -133,6 +140,18 @@ size_check check_arena(const event_source& source, const census& of) {
     });
 }
 
+// Fewer arenas may serve the recorded order, so none are tried: the number is for every order.
+size_check check_realtime_heap(const event_source& source, const realtime_fit& found) {
+    if (found.total_bytes > max_checked) return too_large_to_check();
+    return check_size(found.arenas, std::nullopt, [&](std::uint64_t arenas) {
+        return serves(source, same_for_all_threads<acre::realtime_heap>{
+                                  acre::realtime_heap_options{.arenas = static_cast<std::size_t>(arenas),
+                                                              .bytes = static_cast<std::size_t>(found.arena_bytes),
+                                                              .join = false,
+                                                              .prefault = false}});
+    });
+}
+
 }  // namespace
 
 fit_checks check_sizes(const event_source& source, const fit_result& result, bool arena) {
@@ -141,6 +160,7 @@ fit_checks check_sizes(const event_source& source, const fit_result& result, boo
     if (!result.concurrent_multi_arena.empty())
         checks.concurrent_multi_arena = check_concurrent(source, result.concurrent_multi_arena.best());
     if (arena) checks.arena = check_arena(source, result.figures);
+    if (result.realtime_heap.arenas != 0) checks.realtime_heap = check_realtime_heap(source, result.realtime_heap);
     return checks;
 }
 

@@ -23,9 +23,11 @@ struct fit_checks {
     std::optional<size_check> multi_arena;
     std::optional<size_check> concurrent_multi_arena;
     std::optional<size_check> arena;
+    std::optional<size_check> realtime_heap;
 };
 
-/// Plays the selection over the best multi-arenas of `result` and, if `arena` is true, over an arena.
+/// Plays the selection over the best multi-arenas and the realtime_heap of `result` and, if `arena` is true, over an
+/// arena.
 fit_checks check_sizes(const event_source& source, const fit_result& result, bool arena);
 
 }  // namespace acre::tool

@@ -7,6 +7,7 @@
 #include <acre/pools/detail/slab_geometry.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "census.hpp"
@@ -58,6 +59,11 @@ std::vector<acre::multi_arena_fit> shown_pairs(const multi_arena_front& front) {
         if (i == 0 || i == front.smallest || before != after) shown.push_back(front.pairs[i]);
     }
     return shown;
+}
+
+/// What half-fit needs at worst for the peak and the largest object.
+std::uint64_t half_fit_bytes(const census& of) {
+    return half_fit_bound(of.peak_granules, granules_of(of.largest)) * granule_bytes;
 }
 
 bool was_sought(const multi_arena_front& front) {
@@ -193,12 +199,35 @@ private:
     }
 
     void realtime_heap() {
-        out_ += heading("realtime_heap") +
-                sentence(fmt::format(
-                    "acre has no realtime_heap yet. Half-fit, a constant-time heap, never runs out of memory with {} "
-                    "plus its "
-                    "bookkeeping, in whatever order allocations and frees of these sizes and this peak come.",
-                    bytes_text(half_fit_bound(figures_.peak_granules, granules_of(figures_.largest)) * granule_bytes)));
+        const realtime_fit& found = of_.result.realtime_heap;
+        out_ += heading("realtime_heap");
+        if (!found.impossible.empty()) {
+            out_ += sentence(fmt::format("No heap can serve these: {}.", found.impossible));
+            return;
+        }
+        out_ += sentence(fmt::format(
+            "{} of {} bytes, {} in all (x {:.2f} of the live peak), serve these peaks in whatever order requests come. "
+            "Half-fit, the heap of constant time that is known for a bound, needs {}.",
+            plural(found.arenas, "arena", "arenas"), count_text(found.arena_bytes), bytes_text(found.total_bytes),
+            ratio(found.total_bytes, figures_.peak_bytes), bytes_text(half_fit_bytes(figures_))));
+        std::vector<std::vector<std::string>> rows{{"up to", "live at the peak", "arenas"}};
+        std::vector<realtime_class> classes = found.classes;
+        std::ranges::stable_sort(classes, std::greater{}, &realtime_class::arenas);
+        const std::size_t shown = std::min(classes.size(), max_sizes);
+        for (std::size_t i = 0; i < shown; ++i) {
+            rows.push_back({count_text(classes[i].bytes) + " B", count_text(classes[i].peak_objects),
+                            count_text(classes[i].arenas)});
+        }
+        out_ += table_text(rows, {});
+        if (classes.size() > shown)
+            out_ += sentence(fmt::format("and {} with fewer", plural(classes.size() - shown, "class", "classes")));
+        if (of_.checks.realtime_heap) {
+            out_ += sentence(check_text(
+                *of_.checks.realtime_heap,
+                fmt::format("{} of {} bytes", plural(found.arenas, "arena", "arenas"), count_text(found.arena_bytes)),
+                {}));
+        }
+        out_ += indented(realtime_heap_code(found, figures_.threads > 1), 4);
     }
 
     const fit_outcome& of_;
@@ -294,6 +323,21 @@ nlohmann::json slots_json(const census& figures) {
     return object;
 }
 
+nlohmann::json realtime_heap_json(const fit_outcome& of) {
+    const realtime_fit& found = of.result.realtime_heap;
+    nlohmann::json classes = nlohmann::json::array();
+    for (const realtime_class& each : found.classes)
+        classes.push_back({{"bytes", each.bytes}, {"peak_objects", each.peak_objects}, {"arenas", each.arenas}});
+    return {{"arenas", found.arenas},
+            {"bytes", found.arena_bytes},
+            {"total_bytes", found.total_bytes},
+            {"classes", std::move(classes)},
+            {"half_fit_bytes", half_fit_bytes(of.result.figures)},
+            {"impossible", found.impossible},
+            {"check", check_json(of.checks.realtime_heap)},
+            {"code", found.arenas == 0 ? "" : realtime_heap_code(found, of.result.figures.threads > 1)}};
+}
+
 }  // namespace
 
 std::string fit_text(const fit_outcome& of, const call_paths& paths, const trace_header& header) {
@@ -322,10 +366,7 @@ nlohmann::json fit_json(const fit_outcome& of, const call_paths& paths, const tr
         object["concurrent_multi_arena"] = concurrent_json(of, paths);
     if (of.targets.arena) object["arena"] = arena_json(of);
     if (of.targets.pool || of.targets.typed_arena) object["slots"] = slots_json(figures);
-    if (of.targets.realtime_heap) {
-        object["realtime_heap"] = {
-            {"half_fit_bytes", half_fit_bound(figures.peak_granules, granules_of(figures.largest)) * granule_bytes}};
-    }
+    if (of.targets.realtime_heap) object["realtime_heap"] = realtime_heap_json(of);
     return object;
 }
 

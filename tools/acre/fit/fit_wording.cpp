@@ -153,4 +153,15 @@ std::string typed_arena_code(const size_use& of) {
         of.bytes, of.peak_objects);
 }
 
+std::string realtime_heap_code(const realtime_fit& found, bool several_threads) {
+    return fmt::format(
+        "{}{} heap{{{{.arenas = {}, .bytes = {}}}}};\n"
+        "void* p = heap.try_allocate(bytes);  // for malloc\n"
+        "heap.deallocate(p, bytes);           // for free\n",
+        opening,
+        several_threads ? "acre::synchronized<acre::realtime_heap, acre::priority_inheritance_mutex>"
+                        : "acre::realtime_heap",
+        found.arenas, bytes_literal(found.arena_bytes));
+}
+
 }  // namespace acre::tool

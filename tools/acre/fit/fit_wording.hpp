@@ -35,5 +35,6 @@ std::string arena_code(const census& of);
 /// For the size that takes most memory.
 std::string pool_code(const size_use& of);
 std::string typed_arena_code(const size_use& of);
+std::string realtime_heap_code(const realtime_fit& found, bool several_threads);
 
 }  // namespace acre::tool

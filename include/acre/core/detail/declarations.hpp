@@ -110,6 +110,11 @@ class wait_free_pool;
 template <class T>
 class wait_free_object_pool;
 
+// Heaps.
+struct realtime_heap_options;
+struct allocation_peak;
+class realtime_heap;
+
 // Observing.
 struct live_allocation;
 class live_map;
