@@ -47,7 +47,7 @@ typedef enum acre_status {
     ACRE_BAD_OPTION = 6,         // an option or argument out of range; the sentence says what is allowed
     ACRE_NULL_HANDLE = 7,        // a null pointer in place of a handle
     ACRE_FAILED = 8,             // anything else; the sentence says what
-    ACRE_REFUSED = 9             // acre_resource_try_allocate, which does not look for the reason
+    ACRE_REFUSED = 9             // functions with _try_, which do not look for the reason
 } acre_status;
 
 // Why the last call of this thread that failed did so; ACRE_OK before the first and after acre_clear_error. A call that
@@ -346,6 +346,10 @@ ACRE_EXPORT void* acre_calloc(acre_resource* resource, size_t count, size_t size
 ACRE_EXPORT void* acre_aligned_alloc(acre_resource* resource, size_t alignment, size_t bytes);
 ACRE_EXPORT void* acre_realloc(acre_resource* resource, void* p, size_t bytes);
 ACRE_EXPORT void acre_free(acre_resource* resource, void* p);
+// acre_malloc and acre_realloc for refusals that are part of the plan: they cost little, and the last error is
+// ACRE_REFUSED.
+ACRE_EXPORT void* acre_try_malloc(acre_resource* resource, size_t bytes);
+ACRE_EXPORT void* acre_try_realloc(acre_resource* resource, void* p, size_t bytes);
 // Bytes that the block has for its user; 0 for null.
 ACRE_EXPORT size_t acre_usable_size(const acre_resource* resource, const void* p);
 

@@ -35,6 +35,13 @@ void* served(acre_resource& from, void* p, std::size_t bytes,
     return refused(from, bytes, alignment);
 }
 
+// `p`, or null without a look for the reason.
+void* served_or_refused(void* p) noexcept {
+    if (p != nullptr) [[likely]]
+        return p;
+    return note(ACRE_REFUSED, "acre: a request was refused; acre_malloc or acre_realloc would say why");
+}
+
 }  // namespace
 }  // namespace acre_c
 
@@ -60,6 +67,18 @@ void* acre_realloc(acre_resource* resource, void* p, std::size_t bytes) {
     void* moved = acre::malloc_face{*resource}.realloc(p, bytes);
     // To zero bytes it freed the block.
     return p != nullptr && bytes == 0 ? nullptr : acre_c::served(*resource, moved, bytes);
+}
+
+void* acre_try_malloc(acre_resource* resource, std::size_t bytes) {
+    if (acre_c::is_null(resource)) return nullptr;
+    return acre_c::served_or_refused(acre::malloc_face{*resource}.malloc(bytes));
+}
+
+void* acre_try_realloc(acre_resource* resource, void* p, std::size_t bytes) {
+    if (acre_c::is_null(resource)) return nullptr;
+    void* moved = acre::malloc_face{*resource}.realloc(p, bytes);
+    // To zero bytes it freed the block.
+    return p != nullptr && bytes == 0 ? nullptr : acre_c::served_or_refused(moved);
 }
 
 void acre_free(acre_resource* resource, void* p) {

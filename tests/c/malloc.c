@@ -42,7 +42,12 @@ static void requests_that_cannot_be_served_say_why(void) {
     CHECK(acre_realloc(memory, p, 1 << 20) == NULL);
     CHECK_ERROR(ACRE_LIMIT_EXCEEDED);
     CHECK(p[9] == 'x');
-    acre_free(memory, p);
+    CHECK(acre_try_realloc(memory, p, 1 << 20) == NULL);
+    CHECK_ERROR(ACRE_REFUSED);
+    p = acre_try_realloc(memory, p, 20);
+    CHECK(p != NULL && p[9] == 'x');
+    CHECK(acre_try_realloc(memory, p, 0) == NULL);
+    CHECK(acre_last_status() == ACRE_OK);
     // Looking for the reason is no request that a resource counts.
     acre_statistics* counting = acre_statistics_create(memory, NULL);
     CHECK(acre_calloc(acre_statistics_resource(counting), 1 << 10, 1 << 10) == NULL);
@@ -56,6 +61,10 @@ static void requests_that_cannot_be_served_say_why(void) {
     CHECK_ERROR(ACRE_OUT_OF_ARENAS);
     CHECK(acre_malloc(acre_multi_arena_resource(arenas), 60) == NULL);
     CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
+    CHECK(acre_try_malloc(acre_multi_arena_resource(arenas), 60) == NULL);
+    CHECK_ERROR(ACRE_REFUSED);
+    CHECK(acre_try_malloc(NULL, 60) == NULL);
+    CHECK_ERROR(ACRE_NULL_HANDLE);
     acre_multi_arena_reset(arenas);
     acre_multi_arena_destroy(arenas);
 }

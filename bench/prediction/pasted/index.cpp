@@ -55,11 +55,10 @@ std::uint64_t sum_of_document(std::mt19937& random) {
 }
 
 std::uint64_t index_document(std::mt19937& random) {
-    const std::uint64_t sum = sum_of_document(random);
 #ifdef FOLLOWED
-    index_document_memory.reset();  // in index_document, after the block that holds the arena's containers
+    acre::scratch index_document_scope{index_document_memory};  // first line of index_document
 #endif
-    return sum;
+    return sum_of_document(random);
 }
 
 }  // namespace

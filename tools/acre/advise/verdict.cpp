@@ -38,13 +38,15 @@ constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // fo
 constexpr code_lines arena_code{
     .begin = R"(using namespace acre::literals;
 {storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
+acre::scratch {owner}_scope{{{owner}_memory}};  // first in {function}, or in its loop around these objects: reset at the end, however it is left
 )",
     .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
+    .array =
+        "std::span<{type}> {object}_array = {owner}_memory.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
     .unique = of_create_for_unique,
     .shared = of_make_shared,
     .container = of_allocator,
-    .end = "{owner}_memory.reset();  // in {function}, after the block that holds the arena's containers\n",
     .resource = "acre::arena",
     .variable = "{owner}_memory"};
 
@@ -234,7 +236,7 @@ static {thread_storage}acre_multi_arena* {owner}_arenas;
     return acre_multi_arena_resource({owner}_arenas);
 }}
 static void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas cannot
-    void* p = acre_malloc({owner}_memory(), bytes);
+    void* p = acre_try_malloc({owner}_memory(), bytes);
     return p != NULL ? p : malloc(bytes);
 }}
 {realloc}static void {owner}_free(void* p) {{
@@ -246,7 +248,7 @@ static void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas c
 constexpr const char* multi_arena_c_realloc = R"(static void* {owner}_realloc(void* p, size_t bytes) {{
     if (p == NULL) return {owner}_malloc(bytes);
     if (!acre_resource_owns({owner}_memory(), p)) return realloc(p, bytes);
-    void* moved = acre_realloc({owner}_memory(), p, bytes);
+    void* moved = acre_try_realloc({owner}_memory(), p, bytes);
     if (moved != NULL || bytes == 0) return moved;
     const size_t old_bytes = acre_usable_size({owner}_memory(), p);
     moved = malloc(bytes);
