@@ -230,6 +230,23 @@ TEST_F(candidates, without_stacks_at_frees_no_scratch_is_advised) {
         EXPECT_FALSE(traits_of(each.candidate).in_owner) << code_of(each, paths());
 }
 
+// What holds the objects, as a std::unique_ptr member, has one type for those that die and those that live on.
+TEST_F(candidates, no_arena_has_a_part_of_the_objects_of_a_class) {
+    const auto dies = made.stack({"main", "request:6", "parse:3", "std::make_unique<node>()", "operator new<node>"});
+    const auto stays = made.stack({"main", "request:6", "copy:4", "std::make_unique<node>()", "operator new<node>"});
+    const auto end = made.stack({"main", "request:8"});
+    std::vector<std::uint64_t> kept;
+    for (int i = 0; i < 400; ++i) {
+        std::vector<std::uint64_t> objects;
+        for (int n = 0; n < 12; ++n) objects.push_back(made.allocate(dies, 48));
+        if (i % 10 == 0) kept.push_back(made.allocate(stays, 48));
+        for (const std::uint64_t object : objects) made.release(object, end);
+    }
+    for (const std::uint64_t object : kept) made.release(object, made.stack({"main"}));
+    ASSERT_FALSE(advised().advices.empty());
+    for (const advice& each : advised().advices) EXPECT_FALSE(each.of_scope) << code_of(each, paths());
+}
+
 TEST_F(candidates, a_few_that_live_on_are_left_out_and_named) {
     const auto keeps = made.stack({"main", "request:6", "remember:4"});
     std::vector<std::uint64_t> kept;

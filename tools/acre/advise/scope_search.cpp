@@ -45,10 +45,28 @@ void scope_search::find_rare_escapes(std::vector<advice>& advices) {
         if (owners_above(context.usual_owner).size() < 2) continue;
         escaping_[paths_.nodes()[context.usual_owner].function].push_back(i);
     }
-    for (advice& each : advices) {
-        if (const auto found = escaping_.find(each.function); found != escaping_.end())
-            add_blockers(each, found->second);
+    std::erase_if(advices, [&](advice& each) {
+        const auto found = escaping_.find(each.function);
+        if (found == escaping_.end()) return false;
+        if (splits_a_type(each.contexts, found->second)) {
+            for (const std::uint32_t context : each.contexts) claimed_[context] = false;
+            return true;
+        }
+        add_blockers(each, found->second);
+        return false;
+    });
+}
+
+/// Whether objects of one class, or of one member that is a container, would lie in an arena and others stay on malloc.
+/// What holds them has one type, and frees either all or none.
+bool scope_search::splits_a_type(const context_set& kept, const context_set& left) const {
+    std::set<std::uint32_t> held;
+    for (const std::uint32_t context : kept) {
+        const change_place& place = places_.of(context);
+        if (place.kind != place_kind::library && !change_places::is_split_by_callers(place))
+            held.insert(places_.number_of(context));
     }
+    return std::ranges::any_of(left, [&](std::uint32_t context) { return held.contains(places_.number_of(context)); });
 }
 
 /// A pass through the run is expensive, so it answers the questions of the next candidates too, assuming that none of
@@ -146,7 +164,7 @@ std::optional<advice> scope_search::try_scope(const candidate& from, const conte
     reset_passes passes;
     const double min_objects = min_kept * static_cast<double>(objects_in(set));
     best = without_survivors(from, kept, evicted, *best, min_objects, passes);
-    if (!best || !worth_a_look(kept)) return std::nullopt;
+    if (!best || !worth_a_look(kept) || splits_a_type(kept, evicted)) return std::nullopt;
     advice found = make_advice(from, std::move(kept), evicted, *best);
     found.resets = std::move(passes);
     return found;

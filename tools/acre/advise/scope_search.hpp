@@ -48,6 +48,7 @@ private:
                                                         generation_figures found, double min_objects,
                                                         reset_passes& passes);
     void find_rare_escapes(std::vector<advice>& advices);
+    bool splits_a_type(const context_set& kept, const context_set& left) const;
     void refuse(const candidate& from, const context_set& set, const reset_passes& passes);
     std::size_t count_holding(const context_set& sorted, double share) const;
     std::size_t with_whole_unit(const context_set& sorted, std::size_t count) const;
