@@ -120,6 +120,10 @@ std::string other_sites_text(const advice& each, const call_paths& paths) {
                : text;
 }
 
+bool is_shared(const change_place& place) {
+    return !place.shared.empty();
+}
+
 std::string blockers_text(const advice& each, const call_paths& paths) {
     std::vector<site_objects> sorted = each.blockers;
     std::sort(sorted.begin(), sorted.end(), [](const site_objects& a, const site_objects& b) {
@@ -384,6 +388,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (*traits.caution_for_containers != '\0' && !is_in_c(each, paths)) {
         cautions.emplace_back(traits.caution_for_containers);
+    }
+    const bool ends_at_once = each.decision == verdict::arena || each.decision == verdict::scratch;
+    if (ends_at_once && std::ranges::any_of(each.places, is_shared)) {
+        cautions.emplace_back(
+            "A std::weak_ptr reads its counts beside the object: none may outlive the end of its memory, either.");
     }
     if (each.figures.threads > 1 && *traits.caution_for_threads != '\0') {
         cautions.push_back(filled(traits.caution_for_threads, each, paths));
