@@ -46,8 +46,8 @@ bool is_orderly(const group_figures& figures) {
 
 ruling leave_without_pattern(const group_figures& figures) {
     return {verdict::leave,
-            fmt::format("{} for each of the {} live at the peak is too little reuse for a pool, and {:.1f} times the "
-                        "peak's bytes are allocated in all, too many for an arena",
+            fmt::format("{} for each of the {} live at the peak is too little reuse for a pool, and an arena "
+                        "would take {:.1f} times the memory that malloc takes at the peak",
                         plural_of_mean(figures.churn(), "allocation", "allocations"), count_text(figures.peak_objects),
                         figures.growth())};
 }

@@ -412,8 +412,8 @@ constexpr verdict_traits table[] = {
      .fits_arena = true,
      .title = "an arena for {subject}, freed as a whole",
      .evidence =
-         "Nearly all of them are live at the same time: all their bytes are {growth} times the peak, so freeing "
-         "them one by one makes hardly any memory reusable.",
+         "Freeing them one by one makes hardly any memory reusable: an arena with all of them takes {growth} times the "
+         "memory that malloc takes at their peak.",
      .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
