@@ -120,6 +120,10 @@ std::string other_sites_text(const advice& each, const call_paths& paths) {
                : text;
 }
 
+bool is_string(const change_place& place) {
+    return place.kind == place_kind::container && place.name == "std::string";
+}
+
 bool is_shared(const change_place& place) {
     return !place.shared.empty();
 }
@@ -388,6 +392,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (*traits.caution_for_containers != '\0' && !is_in_c(each, paths)) {
         cautions.emplace_back(traits.caution_for_containers);
+    }
+    if (std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths)) {
+        cautions.emplace_back(
+            "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
+            "the text by += in the new type.");
     }
     const bool ends_at_once = each.decision == verdict::arena || each.decision == verdict::scratch;
     if (ends_at_once && std::ranges::any_of(each.places, is_shared)) {
