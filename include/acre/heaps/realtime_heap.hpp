@@ -430,8 +430,8 @@ private:
     }
     // What is wrong with a pointer into an arena without slots that is not the beginning of a live allocation.
     const char* mistake_in_run(const record& home) const noexcept {
-        return free_.beginning_of(home).use == use::taken_run ? detail::mistake::inside_an_allocation
-                                                              : detail::mistake::double_free;
+        return free_.beginning_of(&home)->use == use::taken_run ? detail::mistake::inside_an_allocation
+                                                                : detail::mistake::double_free;
     }
 
     [[noreturn, gnu::noinline, gnu::cold]] static void abort_on(const void* p, const char* what) noexcept {

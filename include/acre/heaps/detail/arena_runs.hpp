@@ -108,10 +108,10 @@ public:
 
     /// The first arena of the run that `arena` is part of, free or taken; `arena` itself if it is an arena of slots, or
     /// was never used. Linear in the arenas.
-    const heap_arena& beginning_of(const heap_arena& arena) const noexcept {
-        for (heap_arena* first = arenas_; first <= &arena;) {
-            heap_arena* const end = first + length_at(*first);
-            if (&arena < end) return first < low_ || first >= high_ ? *first : arena;
+    const heap_arena* beginning_of(const heap_arena* arena) const noexcept {
+        for (const heap_arena* first = arenas_; first <= arena;) {
+            const heap_arena* const end = first + length_at(*first);
+            if (arena < end) return first < low_ || first >= high_ ? first : arena;
             first = end;
         }
         return arena;
