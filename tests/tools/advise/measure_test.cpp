@@ -310,6 +310,52 @@ TEST(figures_of_runs, go_before_those_of_a_replay) {
     EXPECT_EQ(each.reason, "it saves less than 2 % of the CPU time");
 }
 
+// Of one round, a fifth of the CPU time was there to be saved, and the advice became to leave it.
+TEST(figures_of_runs, of_fewer_than_three_rounds_leave_the_decision_to_the_replay) {
+    advice each;
+    each.candidate = verdict::object_pool;
+    each.decision = verdict::object_pool;
+    each.saving.done = true;
+    each.saving.nanoseconds = {40, 50, 60};
+    each.saving.cpu_nanoseconds = 1000;
+    each.in_runs =
+        run_saving{.nanoseconds = {-40, -30, -20}, .policy = "pool", .is_what_is_advised = true, .rounds = 2};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::object_pool);
+    EXPECT_FALSE(each.is_known_by_runs());
+    EXPECT_NE(saving_of(each).find("too few to confirm or refute that: costs 20.0 ns to 40.0 ns"), std::string::npos)
+        << saving_of(each);
+    EXPECT_NE(saving_of(each).find(" in 2 runs of the program"), std::string::npos) << saving_of(each);
+
+    each.decision = verdict::leave;
+    each.reason = "by a replay it would save less than 2 % of the CPU time";
+    each.saving.nanoseconds = {5, 10, 15};
+    each.in_runs->nanoseconds = {30, 40, 50};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::leave);
+
+    each.saving.nanoseconds = {-5, 30, 60};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::object_pool) << "the medians of both are worth it";
+    each.in_runs->rounds = 3;
+    each.in_runs->nanoseconds = {-40, -30, -20};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(each.decision, verdict::leave);
+}
+
+TEST(figures_of_runs, that_exclude_neither_a_loss_nor_a_saving_say_so) {
+    advice each;
+    each.candidate = verdict::object_pool;
+    each.decision = verdict::leave;
+    each.reason = "by a replay it would save less than 2 % of the CPU time";
+    each.in_runs = run_saving{.nanoseconds = {-330, 10, 360}, .policy = "pool", .is_what_is_advised = true};
+    decide_by_runs(each, 1000);
+    EXPECT_EQ(
+        each.reason,
+        "by a replay it would save less than 2 % of the CPU time; whether the program gains anything could not be "
+        "measured in these rounds");
+}
+
 TEST_F(measure, sites_that_save_too_little_each_may_be_worth_a_pool_together) {
     const std::vector<advice> apart = find_candidates(run_, paths_).advices;
     ASSERT_EQ(apart.size(), 2U);

@@ -106,6 +106,11 @@ struct run_saving {
     bool is_what_is_advised = false;  // the policy gives just what the advice's type gives
     double share_of_cpu = 0;          // median
     double peak_ratio = 1;            // of the program's memory at its peak
+    std::size_t rounds = enough_rounds;
+
+    /// With fewer nothing is known about the noise: they neither confirm nor refute what a replay says.
+    static constexpr std::size_t enough_rounds = 3;
+    bool has_enough_rounds() const noexcept { return rounds >= enough_rounds; }
 };
 
 /// An arena in a function that was refused, since some of its objects lived on where it would have been reset.
@@ -164,7 +169,9 @@ struct advice {
     /// Whether runs say what it saves. A plan cannot reset an arena, and counts the objects of its blocks instead:
     /// where that saves less than the arena in a replay, it says little of the arena.
     bool is_known_by_runs() const noexcept {
-        if (!in_runs || in_runs->is_what_is_advised || !saving.done) return in_runs.has_value();
+        if (!in_runs || !saving.done) return in_runs.has_value();
+        if (!in_runs->has_enough_rounds()) return false;
+        if (in_runs->is_what_is_advised) return true;
         return in_runs->nanoseconds.median >= saving.nanoseconds.median;
     }
 

@@ -119,6 +119,7 @@ nlohmann::json in_runs_json(const advice& each) {
     if (!saving) return nullptr;
     return {{"nanoseconds", interval_json(saving->nanoseconds)},
             {"decides", each.is_known_by_runs()},
+            {"rounds", saving->rounds},
             {"policy", saving->policy},
             {"share_of_cpu", saving->share_of_cpu},
             {"peak_ratio", saving->peak_ratio}};

@@ -89,7 +89,8 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
             .share = share_of(each.median_nanoseconds(), list),
             .cpu_nanoseconds = static_cast<double>(list.cpu_nanoseconds),
             .cost = cost_of(each, paths),
-            .is_certain = !each.is_known_by_runs() || has_enough_rounds(list),
+            .is_certain = !each.in_runs ||
+                          (each.in_runs->has_enough_rounds() && (!each.is_known_by_runs() || has_enough_rounds(list))),
             .is_of_replay = !each.is_known_by_runs()};
 }
 
@@ -154,7 +155,8 @@ std::optional<first_step> not_excluded(const advice_list& list, const call_paths
     }
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
-        const bool of_sample = each.saving.done && each.saving.replayed_share < 1 && !each.in_runs;
+        const bool of_sample =
+            each.saving.done && each.saving.replayed_share < 1 && !(each.in_runs && each.in_runs->has_enough_rounds());
         if (of_sample && each.candidate != verdict::leave) consider(step_of(list, i, paths));
     }
     return most;

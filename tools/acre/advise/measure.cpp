@@ -186,10 +186,20 @@ void decide(advice& each) {
         const double high = saving.nanoseconds.high / saving.cpu_nanoseconds;
         const bool of_sample = saving.replayed_share < 1 && high >= threshold::worth_the_change;
         leave(fmt::format("{} save{} less than {:.0f} % of the CPU time{}",
-                          of_sample ? "a sample of its events" : "it would", of_sample ? "s" : "",
-                          threshold::worth_the_change * 100,
+                          of_sample      ? "a sample of its events"
+                          : each.in_runs ? "by a replay it would"
+                                         : "it would",
+                          of_sample ? "s" : "", threshold::worth_the_change * 100,
                           of_sample ? fmt::format(", and does not exclude {}", percent_text(high)) : ""));
     }
+}
+
+/// Whether a replay and too few rounds of the program both save enough by their medians. Neither excludes that nothing
+/// is saved, but what two measurements say is no reason to leave it.
+bool few_rounds_agree(const advice& each, double worth) {
+    const double replayed = each.saving.nanoseconds.median;
+    return each.saving.done && replayed >= worth && replayed <= each.saving.cpu_nanoseconds &&
+           each.in_runs->nanoseconds.median >= worth;
 }
 
 /// The mallocs that advices are compared with, besides glibc's.
@@ -260,12 +270,16 @@ void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds) {
     if (!each.in_runs) return;
     const double worth = threshold::worth_the_change * static_cast<double>(cpu_nanoseconds);
     const interval& saved = each.in_runs->nanoseconds;
-    if (saved.low > 0 && saved.median >= worth) {
+    const bool may_decide = each.in_runs->has_enough_rounds();
+    const bool is_worth_it = may_decide ? saved.low > 0 && saved.median >= worth : few_rounds_agree(each, worth);
+    if (is_worth_it) {
         each.decision = each.candidate;
         each.reason.clear();
-    } else if (saved.high < worth && each.in_runs->is_what_is_advised) {
+    } else if (may_decide && saved.high < worth && each.in_runs->is_what_is_advised) {
         each.decision = verdict::leave;
         each.reason = fmt::format("it saves less than {:.0f} % of the CPU time", threshold::worth_the_change * 100);
+    } else if (each.decision == verdict::leave && saved.low < 0 && saved.high >= worth) {
+        each.reason += "; whether the program gains anything could not be measured in these rounds";
     }
 }
 

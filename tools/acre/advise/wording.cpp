@@ -198,10 +198,11 @@ std::string in_runs_text(const run_saving& saving) {
     const interval& saved = saving.nanoseconds;
     const double cpu = saving.share_of_cpu != 0 ? saved.median / saving.share_of_cpu : 0;
     const std::string share = cpu > 0 ? " (" + shares_text(saved, false, cpu) + " of the program's)" : "";
+    const std::string runs = saving.has_enough_rounds() ? "runs" : plural(saving.rounds, "run", "runs");
     return fmt::format(
-        "{} of CPU time{} in runs of the program with a plan for these alone ({}), with {:.2f} times the memory at the "
+        "{} of CPU time{} in {} of the program with a plan for these alone ({}), with {:.2f} times the memory at the "
         "peak",
-        saved_text(saved, false), share, saving.policy, saving.peak_ratio);
+        saved_text(saved, false), share, runs, saving.policy, saving.peak_ratio);
 }
 
 /// What was saved in a replay; empty where nothing was replayed.
@@ -375,9 +376,10 @@ std::string saving_of(const advice& each) {
     if (!each.in_runs) return replayed_text(each);
     const std::string replayed = replayed_text(each);
     if (!each.is_known_by_runs()) {
-        return "In a replay: " + replayed +
-               ". A plan that counts the objects of each block in place of it saved less: " +
-               in_runs_text(*each.in_runs);
+        const char* why = each.in_runs->has_enough_rounds()
+                              ? "A plan that counts the objects of each block in place of it saved less"
+                              : "The rounds were too few to confirm or refute that";
+        return fmt::format("In a replay: {}. {}: {}", replayed, why, in_runs_text(*each.in_runs));
     }
     return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);
 }

@@ -94,7 +94,8 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
                                 .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool) ||
                                                       of.candidate == verdict::multi_arena,
                                 .share_of_cpu = saved.median / static_cast<double>(list.cpu_nanoseconds),
-                                .peak_ratio = runs.peak_ratio(each.way).median};
+                                .peak_ratio = runs.peak_ratio(each.way).median,
+                                .rounds = std::min(found.runs.size(), runs.rounds)};
         decide_by_runs(of, list.cpu_nanoseconds);
     }
 }
@@ -116,10 +117,20 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
 void note_few_rounds(advice_list& list, const contest_result& runs) {
     if (runs.rounds >= min_interval_rounds || runs.was_interrupted) return;
     // As many and the first one, which does not count then, in whole tens of seconds.
-    const double needed = (min_interval_rounds + 1) * runs.seconds / static_cast<double>(runs.rounds);
-    list.notes.push_back(
+    const auto seconds_for = [&](std::size_t rounds) {
+        const double needed = static_cast<double>(rounds + 1) * runs.seconds / static_cast<double>(runs.rounds);
+        return 10 * std::ceil(needed / 10);
+    };
+    std::string text =
         fmt::format("Intervals of 95 % need six rounds, and there was time for {}: --run {:.0f}s allows six.",
-                    runs.rounds, 10 * std::ceil(needed / 10)));
+                    runs.rounds, seconds_for(min_interval_rounds));
+    if (runs.rounds < run_saving::enough_rounds) {
+        text += fmt::format(
+            " So few do not tell whether an advice saves what its replay says, and the replay decides: --run {:.0f}s "
+            "allows three.",
+            seconds_for(run_saving::enough_rounds));
+    }
+    list.notes.push_back(std::move(text));
 }
 
 }  // namespace
