@@ -279,6 +279,29 @@ TEST(expected_saving, of_a_loss_is_the_measured_one) {
     EXPECT_EQ(saving.expected().high, -6);
 }
 
+// Of a program whose malloc took 61 ms, a pool for 42 % of the allocations was said to save 94 ms at least.
+TEST(expected_saving, is_at_least_no_more_than_a_share_of_what_malloc_takes_in_the_run) {
+    advice_list list;
+    list.advices.resize(2);
+    for (advice& each : list.advices) each.saving.done = true;
+    list.advices[0].saving.nanoseconds = {80, 100, 120};
+    list.advices[0].saving.malloc_nanoseconds = 150;
+    list.advices[1].saving.nanoseconds = {5, 10, 20};
+    list.advices[1].saving.malloc_nanoseconds = 50;
+    list.malloc_nanoseconds = 200;
+    bound_by_run(list);
+    EXPECT_EQ(list.advices[0].saving.expected().low, 48) << "all of them take as long as the run's";
+    list.malloc_nanoseconds = 40;
+    bound_by_run(list);
+    EXPECT_EQ(list.advices[0].saving.expected().low, 18) << "0.6 times 150 of 200";
+    EXPECT_EQ(list.advices[0].saving.expected().high, 240);
+    EXPECT_TRUE(list.advices[0].saving.exceeds_run());
+    EXPECT_NE(saving_of(list.advices[0]).find("these take about 30.0 ns with malloc"), std::string::npos)
+        << saving_of(list.advices[0]);
+    EXPECT_EQ(list.advices[1].saving.expected().low, 3);
+    EXPECT_FALSE(list.advices[1].saving.exceeds_run());
+}
+
 // Of a program that takes 1000 ns.
 TEST(figures_of_runs, go_before_those_of_a_replay) {
     advice each;
@@ -529,6 +552,26 @@ TEST_F(first_answer, is_not_to_leave_the_program_where_a_replay_does_not_exclude
     const std::string text = first_steps_text(steps);
     EXPECT_TRUE(text.starts_with("Nothing below is sure to save 2 %")) << text;
     EXPECT_NE(text.find("LD_PRELOAD of mimalloc saves up to 210 ns (21.0 % of"), std::string::npos) << text;
+}
+
+// A replay said that tcmalloc costs 1.11 s of a program that takes .4 s.
+TEST_F(first_answer, has_no_figure_that_a_replay_cannot_tell) {
+    EXPECT_TRUE(list_.tells_nothing({-600, -501, -400}));
+    EXPECT_FALSE(list_.tells_nothing({-600, -499, -400}));
+    EXPECT_TRUE(list_.tells_nothing({900, 1001, 1100}));
+    list_.advices.clear();
+    list_.untold = {"tcmalloc", "mimalloc"};
+    EXPECT_FALSE(first_steps_of(list_, paths_).leaves());
+    EXPECT_NE(first_steps_sentences(first_steps_of(list_, paths_)).front().find(untold_text(list_.untold)),
+              std::string::npos)
+        << first_steps_text(first_steps_of(list_, paths_));
+    EXPECT_EQ(untold_text(list_.untold),
+              "What this program saves or loses by LD_PRELOAD of tcmalloc and LD_PRELOAD of mimalloc, a replay cannot "
+              "tell");
+    const std::string text = advice_text(list_, paths_, reader_.header());
+    EXPECT_NE(text.find("acre try can."), std::string::npos) << text;
+    list_.cpu_nanoseconds = 0;
+    EXPECT_FALSE(list_.tells_nothing({-600, -501, -400})) << "there is nothing to be relative to";
 }
 
 TEST_F(first_answer, names_no_variable_of_the_code_twice) {

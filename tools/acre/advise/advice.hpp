@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,6 +55,7 @@ struct measured_saving {
     std::optional<double> share_of_cpu;                // median, of the run's CPU time where that is known
     interval ratio;                                    // the candidate's time to malloc's
     double malloc_nanoseconds = 0;                     // of these allocations in the whole run, on a clean heap
+    std::optional<double> malloc_in_run_nanoseconds;   // less, where the replay of all allocations gives them less
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
     std::uint64_t live_peak_bytes = 0;  // of these objects in the recorded run, as requested
@@ -76,12 +78,20 @@ struct measured_saving {
 
     /// The saving to expect in the program; at most the CPU time of the run. The median is that of objects in a cache.
     interval expected() const noexcept {
-        const double low = times(nanoseconds.low, min_of_replay);
+        const double low = std::min(times(nanoseconds.low, min_of_replay), most_that_is_sure());
         const double usual = highest(times(nanoseconds.high, max_of_replay), low);
         if (live_peak_bytes <= large_peak) return {low, (low + usual) / 2, usual};
         const double of_malloc = nanoseconds.high + more_of_malloc * malloc_nanoseconds;
         return {low, (low + usual) / 2, highest(std::max(times(nanoseconds.high, max_of_large), of_malloc), low)};
     }
+
+    /// Allocations that are replayed alone may make malloc give memory back that it keeps among all others. No more
+    /// is sure than what is gained of the time that malloc takes for them there.
+    double most_that_is_sure() const noexcept {
+        return malloc_in_run_nanoseconds ? min_of_replay * *malloc_in_run_nanoseconds
+                                         : std::numeric_limits<double>::infinity();
+    }
+    bool exceeds_run() const noexcept { return times(nanoseconds.low, min_of_replay) > most_that_is_sure(); }
 
     /// Whether only the CPU time of the run bounds the saving, and nothing that was measured.
     bool is_open() const noexcept { return cpu_nanoseconds > 0 && expected().high >= cpu_nanoseconds; }
@@ -240,6 +250,7 @@ struct advice_list {
     double malloc_nanoseconds = 0;         // for all events of the run with malloc; 0: not measured
     double malloc_share = 1;               // share of the events, a sample of them, replayed for it
     std::vector<preload_saving> preloads;  // of the installed mallocs, in the whole run; largest saving first
+    std::vector<std::string> untold;       // of these a replay of this run says nothing: see tells_nothing
     std::uint64_t sampling_period = 1;     // one allocation in this many was recorded
 
     std::string allocator;           // whose malloc the program used; empty: not known
@@ -278,6 +289,14 @@ struct advice_list {
         const double less = each.name == preload_saving::acre_heap ? less_than_replayed_of_acre : less_than_replayed;
         return {each.nanoseconds.low - less * judged, each.nanoseconds.median,
                 std::max(std::min(high, static_cast<double>(cpu_nanoseconds)), each.nanoseconds.median)};
+    }
+
+    /// Whether what a replay says of preloading a malloc can say nothing of the program: no program saves more than it
+    /// takes, and none was seen to cost half of that more. A sample has few of the largest blocks, whose pages another
+    /// malloc gives back and gets anew; scaled to all events they count many times.
+    bool tells_nothing(const interval& replayed) const noexcept {
+        const auto cpu = static_cast<double>(cpu_nanoseconds);
+        return cpu > 0 && (replayed.median > cpu || replayed.median < -cpu / 2);
     }
 
     /// Whether malloc alone takes longer in a replay than the program did: the replay then writes to more pages than

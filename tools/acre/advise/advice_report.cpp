@@ -51,7 +51,8 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
 
 /// The saving without any change to the program, for comparison.
 std::string what_preloading_saves(const advice_list& list) {
-    if (list.preloads.empty()) return {};
+    const std::string untold = list.untold.empty() ? "" : wrapped(untold_text(list.untold) + ": acre try can.", 0, 110);
+    if (list.preloads.empty()) return untold;
     std::string text = list.runs ? "In these runs" : "In a replay";
     text += ", without any change to the program:";
     for (const preload_saving& each : list.preloads) {
@@ -71,7 +72,7 @@ std::string what_preloading_saves(const advice_list& list) {
         text += ". acre advise --run, or acre try, measures them";
     }
     text += ".";
-    return wrapped(text, 0, 110);
+    return wrapped(text, 0, 110) + untold;
 }
 
 std::string what_there_is_to_save(const advice_list& list) {
@@ -135,6 +136,7 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"fragmented_without_frees_nanoseconds", or_null(saving.fragmented_without_frees)},
             {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
             {"malloc_ns", saving.malloc_nanoseconds},
+            {"malloc_in_run_ns", number_or_null(saving.malloc_in_run_nanoseconds)},
             {"nanoseconds", interval_json(saving.nanoseconds)},
             {"share_of_cpu", number_or_null(saving.share_of_cpu)},
             {"time_ratio", interval_json(saving.ratio)},
@@ -358,6 +360,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
             {"cpu_ns", list.cpu_nanoseconds != 0 ? nlohmann::json(list.cpu_nanoseconds) : nullptr},
             {"malloc_ns", list.malloc_nanoseconds},
             {"preloads", preloads_json(list)},
+            {"untold_preloads", list.untold},
             {"sampling_period", list.sampling_period},
             {"of_resource", list.of_resource},
             {"malloc_replayed_share", list.malloc_share},

@@ -199,6 +199,7 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     found.of_runs = list.runs.has_value();
     found.has_few_rounds = found.of_runs && !has_enough_rounds(list);
     if (!found.is_known) return found;
+    found.untold = list.untold;
     found.replay_exceeds_run = !list.runs && list.replay_exceeds_run();
     if (found.replay_exceeds_run) return found;
     const preload_saving* preload = best_preload(list);
@@ -233,6 +234,10 @@ std::vector<std::string> first_steps_sentences(const first_steps& of) {
     if (of.steps.empty() && of.has_few_rounds) {
         return {"Nothing saved " + fmt::format("{:.0f} %", threshold::worth_the_change * 100) +
                 " of the CPU time in these runs, but so few rounds do not exclude chance: give --run more time."};
+    }
+    if (of.steps.empty() && !of.untold.empty()) {
+        return {fmt::format("Nothing below saves {:.0f} % of the CPU time. ", threshold::worth_the_change * 100) +
+                untold_text(of.untold) + ": measure it with acre try, or with acre advise --run."};
     }
     if (of.leaves()) {
         return {"Leave the program as it is: no other malloc that is installed here, and no change below, saves " +

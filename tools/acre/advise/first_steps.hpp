@@ -35,10 +35,11 @@ struct first_steps {
     std::vector<first_step> steps;
     std::optional<first_step> not_excluded{};  // without steps: by the replay of a sample it may be worth it
     bool replay_exceeds_run = false;           // without steps: see advice_list
+    std::vector<std::string> untold{};         // likewise
 
     /// Whether the answer is to leave the program as it is.
     bool leaves() const noexcept {
-        return is_known && steps.empty() && !not_excluded && !replay_exceeds_run && !has_few_rounds;
+        return is_known && steps.empty() && !not_excluded && !replay_exceeds_run && untold.empty() && !has_few_rounds;
     }
 };
 

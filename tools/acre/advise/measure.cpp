@@ -240,7 +240,10 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     for (std::size_t i = 0; i < preloads.size(); ++i) {
         if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
         const interval saved = scaled(relative(saved_by(i, found), own), list.malloc_share);
-        if (!list.runs) list.preloads.push_back({malloc_name(preloads[i]), saved});
+        const bool is_told = !list.tells_nothing(saved);
+        if (!list.runs && is_told) list.preloads.push_back({malloc_name(preloads[i]), saved});
+        if (!list.runs && !is_told) list.untold.push_back(malloc_name(preloads[i]));
+        if (!is_told) continue;
         if (saved.low <= 0 || saved.median <= max_saved) continue;
         max_saved = saved.median;
         others.best = preloads[i];
@@ -280,6 +283,16 @@ void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds) {
         each.reason = fmt::format("it saves less than {:.0f} % of the CPU time", threshold::worth_the_change * 100);
     } else if (each.decision == verdict::leave && saved.low < 0 && saved.high >= worth) {
         each.reason += "; whether the program gains anything could not be measured in these rounds";
+    }
+}
+
+void bound_by_run(advice_list& list) {
+    double alone = 0;
+    for (const advice& each : list.advices) alone += each.saving.malloc_nanoseconds;
+    if (list.malloc_nanoseconds <= 0 || alone <= list.malloc_nanoseconds) return;
+    for (advice& each : list.advices) {
+        if (!each.saving.done) continue;
+        each.saving.malloc_in_run_nanoseconds = each.saving.malloc_nanoseconds * list.malloc_nanoseconds / alone;
     }
 }
 
@@ -357,6 +370,7 @@ public:
             tell_(++done_ / all_);
         }
         measure_together(paths);
+        bound_by_run(list_);
     }
 
 private:

@@ -21,6 +21,10 @@ std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader);
 /// blocks cost more than an arena, so that they cannot show that an arena is not worth it.
 void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds);
 
+/// Where all advices together take longer with malloc, each replayed alone, than all allocations of the run do: gives
+/// each its share of what these take.
+void bound_by_run(advice_list& list);
+
 /// The part of the usual time that measurements of a run take: less if it takes long to read.
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept;
 

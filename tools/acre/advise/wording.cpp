@@ -227,6 +227,12 @@ std::string replayed_text(const advice& each) {
     }
     text += fmt::format("; peak {} instead of {}", bytes_text(saving.candidate_peak_bytes),
                         bytes_text(saving.system_peak_bytes));
+    if (saving.exceeds_run()) {
+        text += fmt::format(
+            "; among all allocations these take about {} with malloc, less than alone, so no more than {:.1f} times "
+            "that is sure",
+            time_text(*saving.malloc_in_run_nanoseconds), measured_saving::min_of_replay);
+    }
     if (saving.replayed_share < 1) {
         text += fmt::format("; measured with a sample of {} of its events and scaled to all",
                             percent_text(saving.replayed_share));
@@ -284,6 +290,15 @@ std::string way_text(const std::string& malloc_name) {
     if (malloc_name == preload_saving::acre_heap) return "acre run";
     if (malloc_name == preload_saving::acre_plan) return "acre run with its plan";
     return "LD_PRELOAD of " + malloc_name;
+}
+
+std::string untold_text(const std::vector<std::string>& mallocs) {
+    std::string ways;
+    for (const std::string& each : mallocs) {
+        const char* before = ways.empty() ? "" : &each == &mallocs.back() ? " and " : ", ";
+        ways += before + way_text(each);
+    }
+    return "What this program saves or loses by " + ways + ", a replay cannot tell";
 }
 
 std::string saved_text(const interval& saved, bool is_open) {

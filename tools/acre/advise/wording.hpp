@@ -13,6 +13,9 @@ namespace acre::tool {
 /// How a program gets another malloc, named as in preload_saving.
 std::string way_text(const std::string& malloc_name);
 
+/// That a replay says nothing of preloading these mallocs, without a full stop.
+std::string untold_text(const std::vector<std::string>& mallocs);
+
 /// The heading: "an arena, reset in request". Of the decision, or of another verdict.
 std::string title_of(const advice& each, const call_paths& paths);
 std::string title_of(verdict which, const advice& each, const call_paths& paths);
