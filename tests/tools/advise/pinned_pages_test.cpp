@@ -64,6 +64,13 @@ private:
     std::optional<pinned_memory> found_;
 };
 
+// Such a play wrote to 8 TB, in a minute.
+TEST_F(pinned_pages, are_not_studied_where_a_play_would_write_to_too_many) {
+    nodes_between_buffers();
+    for (int i = 0; i <= 128; ++i) made.release(made.allocate(buffer, std::uint64_t{1} << 29), ending);
+    EXPECT_FALSE(studied()) << "more than 64 GiB";
+}
+
 TEST_F(pinned_pages, are_kept_by_the_site_whose_objects_remain) {
     nodes_between_buffers();
     const auto& found = studied();

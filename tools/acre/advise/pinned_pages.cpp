@@ -4,6 +4,7 @@
 
 #include <acre/core/sanitizer.hpp>
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -19,11 +20,13 @@ namespace acre::tool {
 namespace {
 
 constexpr std::uint64_t max_events = 32'000'000;
-constexpr std::size_t max_plays = 6;                  // with groups of sites separated
-constexpr std::uint64_t events_of_plays = 3'000'000;  // of all of them, if there is more than one
+constexpr std::uint64_t max_bytes = std::uint64_t{64} << 30;  // allocated in all, each page of which a play writes to
+constexpr std::size_t max_plays = 6;                          // with groups of sites separated
+constexpr std::uint64_t events_of_plays = 3'000'000;          // of all of them, if there is more than one
 constexpr std::uint64_t min_live_bytes = 256 * 1024;
 constexpr std::uint64_t noticeable_bytes = 256 * 1024;
 constexpr double noticeable_share = 0.05;
+constexpr std::uint64_t page_bytes = 4096;
 constexpr double explained = 0.9;      // of the pinned bytes, by the group
 constexpr std::size_t max_sites = 16;  // of the group
 constexpr std::size_t max_shown = 5;
@@ -34,7 +37,11 @@ struct played_run {
     std::uint64_t events = 0;
     std::uint64_t peak_event = 0;  // number of the event after which most bytes are live
     std::uint64_t peak_bytes = 0;
+    std::uint64_t pages = 0;  // of all blocks that have whole ones
     std::uint32_t sites = 0;
+
+    /// Writing to a page that malloc has given back takes longer than an event does.
+    std::uint64_t cost() const noexcept { return events + pages; }
 };
 
 /// The C library's function that ends the program, by the names that it has with and without debug information.
@@ -61,6 +68,7 @@ played_run find_played(const history& run, const call_paths& paths) {
         if (under_exit[node]) return false;
         ++found.events;
         live += each.allocates ? each.size : std::uint64_t{0} - each.size;
+        if (each.allocates) found.pages += std::min(each.size, max_bytes) / page_bytes;
         if (live > found.peak_bytes) {
             found.peak_bytes = live;
             found.peak_event = found.events;
@@ -92,20 +100,39 @@ std::optional<std::string> library_for(const std::string& allocator) {
     return std::nullopt;
 }
 
-std::optional<resident_result> play(const history& run, std::uint64_t events, const resident_request& request) {
-    return play_resident(request, [&](const std::function<void(const resident_step&)>& visit) {
-        std::uint64_t left = events;
-        run.for_each([&](const recorded_event& each) {
-            if (left-- == 0) return false;
-            visit({.size = each.size & ((std::uint64_t{1} << 56) - 1),
-                   .alignment_log2 = each.alignment_log2,
-                   .slot = each.slot & ((std::uint32_t{1} << 30) - 1),
-                   .allocates = each.allocates ? 1U : 0U,
-                   .by_realloc = each.by_realloc ? 1U : 0U,
-                   .site = run.contexts()[each.context].site});
-            return true;
+using clock = std::chrono::steady_clock;
+
+/// When the plays of a run end in any case. How long they take depends on how many pages malloc gives back, to be
+/// written to anew.
+clock::time_point end_of_plays(std::uint64_t events) {
+    constexpr double seconds = 5;
+    constexpr double seconds_per_event = 0.25e-6;
+    const std::chrono::duration<double> most{seconds + seconds_per_event * static_cast<double>(events)};
+    return clock::now() + std::chrono::duration_cast<clock::duration>(most);
+}
+
+/// Nothing where it would end too late.
+std::optional<resident_result> play(const history& run, std::uint64_t events, const resident_request& request,
+                                    clock::time_point end) {
+    constexpr std::uint64_t between_looks = 256;
+    bool is_late = false;
+    std::optional<resident_result> found =
+        play_resident(request, [&](const std::function<void(const resident_step&)>& visit) {
+            std::uint64_t left = events;
+            run.for_each([&](const recorded_event& each) {
+                if (left % between_looks == 0) is_late = clock::now() > end;
+                if (is_late || left-- == 0) return false;
+                visit({.size = each.size & ((std::uint64_t{1} << 56) - 1),
+                       .alignment_log2 = each.alignment_log2,
+                       .slot = each.slot & ((std::uint32_t{1} << 30) - 1),
+                       .allocates = each.allocates ? 1U : 0U,
+                       .by_realloc = each.by_realloc ? 1U : 0U,
+                       .site = run.contexts()[each.context].site});
+                return true;
+            });
         });
-    });
+    if (is_late) found.reset();
+    return found;
 }
 
 /// Groups of sites that are worth a try, by what they pin at the moment when more is pinned.
@@ -228,6 +255,7 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
     if (acre::poisoning || run.is_of_resource() || run.event_count() > max_events) return std::nullopt;
     const played_run played = find_played(run, paths);
     if (played.peak_bytes < min_live_bytes || played.peak_bytes > max_resident_live_bytes) return std::nullopt;
+    if (played.pages > max_bytes / page_bytes) return std::nullopt;
     const std::optional<std::string> library = library_for(allocator);
     if (!library) return std::nullopt;
     resident_request request;
@@ -235,19 +263,20 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
     request.sites = played.sites;
     request.peak_event = played.peak_event;
     request.preload = *library;
-    std::optional<resident_result> now = play(run, played.events, request);
+    const clock::time_point end = end_of_plays(played.events);
+    std::optional<resident_result> now = play(run, played.events, request, end);
     if (!now) return std::nullopt;
     pinned_memory found{.now = std::move(*now), .group = {}, .separated = {}, .in_threads = run.threads() > 1};
     const bool is_much = is_noticeably_less(found.now.peak.resident_bytes, found.now.peak.live_bytes) ||
                          is_noticeably_less(found.now.end.resident_bytes, found.now.end.live_bytes);
     if (!is_much) return found;
     std::size_t plays =
-        std::clamp<std::uint64_t>(events_of_plays / std::max<std::uint64_t>(played.events, 1), 1, max_plays);
+        std::clamp<std::uint64_t>(events_of_plays / std::max<std::uint64_t>(played.cost(), 1), 1, max_plays);
     for (std::vector<std::uint32_t> group : groups{run, found.now}.to_try()) {
         for (bool goes_on = true; goes_on && plays > 0; --plays) {
             request.separate.assign(request.sites, false);
             for (const std::uint32_t site : group) request.separate[site] = true;
-            std::optional<resident_result> separated = play(run, played.events, request);
+            std::optional<resident_result> separated = play(run, played.events, request, end);
             if (!separated) break;
             // One object at the end of the heap keeps all that is free before it.
             const std::optional<std::uint32_t> last = separated->end.last_site;
