@@ -1057,4 +1057,105 @@ TEST_F(candidates, a_sample_gets_no_advice_that_needs_all_allocations) {
     EXPECT_EQ(about("spawn")->candidate, verdict::object_pool);
 }
 
+class candidates_in_c : public candidates {
+protected:
+    /// The advice about a function of a program in C.
+    const advice* advised_in_c(const std::string& function) {
+        for (frame_info& frame : made.tables.frames) frame.locations[0].file = "made.c";
+        advised();
+        return about(function);
+    }
+
+    /// Objects of a site that are all live at once, and end with these stacks in turn.
+    void phase(const char* site, int count, std::initializer_list<std::uint32_t> ends) {
+        const auto makes = made.stack({"main", "load:5", site, "malloc"});
+        std::vector<std::uint64_t> objects;
+        for (int i = 0; i < count; ++i)
+            objects.push_back(made.allocate(makes, 10 + static_cast<std::uint64_t>(i) % 300));
+        for (std::size_t i = 0; i < objects.size(); ++i)
+            made.release(objects[i], ends.begin()[i % ends.size()], 0, operation::free);
+    }
+
+    std::string cautions_text(const advice& each) const {
+        std::string text;
+        for (const std::string& caution : cautions_of(each, paths())) text += caution + "\n";
+        return text;
+    }
+};
+
+TEST_F(candidates_in_c, an_arena_names_the_lines_that_free_its_objects_and_what_it_keeps) {
+    const auto drops = made.stack({"main", "unload:4", "drop:8"});
+    const auto clears = made.stack({"main", "unload:6", "clear:9"});
+    phase("tag:3", 1000, {drops, drops, clears});
+    const advice* tags = advised_in_c("tag");
+    ASSERT_NE(tags, nullptr);
+    EXPECT_EQ(tags->candidate, verdict::phase_arena);
+    ASSERT_EQ(tags->freed_at.size(), 2U);
+    EXPECT_EQ(tags->freed_at[0].objects, 667U);
+    EXPECT_EQ(tags->freed_at[1].objects, 333U);
+    const std::string text = cautions_text(*tags);
+    EXPECT_NE(text.find("Today they are freed at drop (made.c:8), clear (made.c:9): free must no longer be called for "
+                        "them there."),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("Without a reset it grows each time that the work is repeated, by 146 KiB"), std::string::npos)
+        << text;
+}
+
+TEST_F(candidates_in_c, no_arena_for_objects_that_are_freed_at_a_line_that_frees_others) {
+    const auto drops = made.stack({"main", "unload:4", "drop:8"});
+    phase("tag:3", 1000, {drops});
+    phase("value:4", 300, {drops});
+    const advice* tags = advised_in_c("tag");
+    ASSERT_NE(tags, nullptr);
+    EXPECT_EQ(tags->candidate, verdict::leave);
+    EXPECT_EQ(tags->decision, verdict::leave);
+    EXPECT_EQ(tags->in_plan, verdict::phase_arena);
+    EXPECT_EQ(tags->reason,
+              "an arena for tag, freed as a whole would fit, but they are freed at drop (made.c:8), which also frees "
+              "others (23.1 % of what it frees, mostly from value (made.c:4)): code there cannot tell them apart");
+    EXPECT_EQ(about("value")->decision, verdict::leave);
+}
+
+TEST_F(candidates_in_c, a_wrapper_of_free_is_told_apart_by_its_callers) {
+    phase("tag:3", 1000, {made.stack({"main", "unload:4", "drop:8"})});
+    phase("value:4", 300, {made.stack({"main", "unload:5", "drop:8"})});
+    const advice* tags = advised_in_c("tag");
+    ASSERT_NE(tags, nullptr);
+    EXPECT_EQ(tags->candidate, verdict::phase_arena);
+    EXPECT_NE(cautions_text(*tags).find("freed at unload (made.c:4): "), std::string::npos) << cautions_text(*tags);
+}
+
+TEST_F(candidates_in_c, a_few_others_at_a_line_that_frees_are_a_caution) {
+    const auto drops = made.stack({"main", "unload:4", "drop:8"});
+    phase("tag:3", 1000, {drops});
+    phase("value:4", 20, {drops});
+    const advice* tags = advised_in_c("tag");
+    ASSERT_NE(tags, nullptr);
+    EXPECT_EQ(tags->candidate, verdict::phase_arena);
+    EXPECT_NE(cautions_text(*tags).find("drop (made.c:8) (with 20 others that must stay as they are)"),
+              std::string::npos)
+        << cautions_text(*tags);
+}
+
+TEST_F(candidates_in_c, no_arena_for_a_line_that_allocates_for_other_groups) {
+    // The same line also makes what lives through the requests.
+    const auto copies = made.stack({"main", "request:5", "copy_text:7", "malloc"});
+    const auto ends = made.stack({"main", "request:8"});
+    const auto keeps = made.stack({"main", "configure:2", "copy_text:7", "malloc"});
+    for (std::uint64_t i = 0; i < 100; ++i) made.allocate(keeps, 20 + i);
+    for (int i = 0; i < 100; ++i) {
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t n = 0; n < 10; ++n) objects.push_back(made.allocate(copies, 20 + 13 * n));
+        for (const std::uint64_t object : objects) made.release(object, ends);
+    }
+    const advice* texts = advised_in_c("copy_text");
+    ASSERT_NE(texts, nullptr);
+    EXPECT_EQ(texts->candidate, verdict::leave);
+    EXPECT_EQ(texts->in_plan, verdict::arena);
+    EXPECT_EQ(texts->reason,
+              "an arena, reset in request would fit, but 9.1 % of what copy_text (made.c:7) allocates belongs to other "
+              "groups: code there cannot tell them apart");
+}
+
 }  // namespace

@@ -15,6 +15,7 @@
 #include "replay/interval.hpp"
 #include "replay/resident_play.hpp"
 #include "reset_passes.hpp"
+#include "shared_lines.hpp"
 #include "verdict.hpp"
 
 namespace acre::tool {
@@ -163,9 +164,10 @@ struct advice {
     reset_passes resets;  // of a scope; none is occupied
     std::optional<refused_arena> refused;
     std::optional<rare_escape> escape;
-    std::vector<site_objects> blockers;  // their objects outlive the scope of the arena
-    double share = 0;                    // of all allocations
-    std::uint32_t escape_depth = 0;      // largest number of functions that an object leaves before it dies
+    std::vector<line_of_frees> freed_at;  // of an advice about C: the lines that free its objects, most objects first
+    std::vector<site_objects> blockers;   // their objects outlive the scope of the arena
+    double share = 0;                     // of all allocations
+    std::uint32_t escape_depth = 0;       // largest number of functions that an object leaves before it dies
 
     std::string variable;            // begins the names in the code; no two advices of a list have the same
     std::uint64_t block_bytes = 0;   // of an arena's first block

@@ -133,7 +133,12 @@ std::string library_text(const library_memory& of) {
 class candidate_search {
 public:
     candidate_search(const history& run, const call_paths& paths, std::uint64_t sampling_period)
-        : run_{run}, paths_{paths}, places_{run, paths}, scopes_{run, paths, places_}, depths_{run, paths} {
+        : run_{run},
+          paths_{paths},
+          places_{run, paths},
+          scopes_{run, paths, places_},
+          depths_{run, paths},
+          lines_{run, paths} {
         list_.objects = run.object_count();
         for (const allocation_context& each : run.contexts()) list_.bytes += each.bytes;
         list_.of_resource = run.is_of_resource();
@@ -473,6 +478,23 @@ private:
             if (!each.refused) each.escape = escape_of(each);
         }
         choose_sizes(each, run_);
+        if (is_in_c(each, paths_)) check_lines(each);
+    }
+
+    /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change.
+    /// A plan tells them apart all the same.
+    void check_lines(advice& each) const {
+        each.freed_at = lines_.frees_of(each.contexts);
+        const verdict_traits& traits = traits_of(each.candidate);
+        const auto allocated = traits.serves_any ? std::nullopt : lines_.allocates_others(each.contexts);
+        if (allocated) {
+            each.reason = allocated_with_others_text(each, *allocated, paths_);
+        } else if (each.candidate != verdict::leave && !traits.c_frees_any && are_freed_with_others(each.freed_at)) {
+            each.reason = freed_with_others_text(each, paths_);
+        } else {
+            return;
+        }
+        each.candidate = each.decision = verdict::leave;
     }
 
     void fill_places(advice& each) const {
@@ -551,6 +573,7 @@ private:
     change_places places_;
     scope_search scopes_;
     escape_depths depths_;
+    shared_lines lines_;
     context_set given_back_;
     std::vector<context_set> small_;
     context_set open_;  // for the sites, at first
@@ -588,6 +611,7 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     joined.function = paths.sites()[joined.site].function;
     joined.share = static_cast<double>(joined.figures.objects) / static_cast<double>(objects_of_run);
     choose_sizes(joined, run);
+    if (is_in_c(joined, paths)) joined.freed_at = shared_lines{run, paths}.frees_of(joined.contexts);
     return joined;
 }
 

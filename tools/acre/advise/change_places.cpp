@@ -420,7 +420,7 @@ private:
         frees_.resize(paths_.functions().size());
         is_freeing_wrapper_.resize(paths_.functions().size());
         std::map<std::uint32_t, std::set<std::uint32_t>> callers;
-        for (const auto& [context, stack] : run_.freeings()) {
+        for (const auto& [context, stack, objects] : run_.freeings()) {
             const std::uint32_t node = innermost_own(paths_.free_node(stack));
             frees_[function_at(node)] = true;
             callers[function_at(node)].insert(function_at(paths_.own_code(parent_of(node))));
@@ -447,7 +447,7 @@ private:
     void join_what_is_freed_together() {
         joined_sets sets{run_.contexts().size()};
         std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> first;  // by wrapper and freeing call
-        for (const auto& [context, stack] : run_.freeings()) {
+        for (const auto& [context, stack, objects] : run_.freeings()) {
             const std::uint32_t through = through_[context];
             const std::uint64_t call = is_wrapper_[through] ? freeing_call(stack) : 0;
             if (call == 0) continue;
@@ -480,7 +480,7 @@ private:
             if (hooks_[through_[i]]) join(by_hook, through_[i], i);
             if (is_behind_hook(i)) sets.join(hook_set_[i], i);
         }
-        for (const auto& [context, stack] : run_.freeings()) {
+        for (const auto& [context, stack, objects] : run_.freeings()) {
             const std::uint32_t function = function_at(innermost_own(paths_.free_node(stack)));
             if (is_behind_hook(context) && is_freeing_wrapper_[function]) join(by_freeing, function, context);
         }
@@ -561,7 +561,7 @@ private:
 
     void find_coroutine_frames() {
         frees_of_frames_.resize(run_.contexts().size(), freed_as::unknown);
-        for (const auto& [context, stack] : run_.freeings()) {
+        for (const auto& [context, stack, objects] : run_.freeings()) {
             freed_as& known = frees_of_frames_[context];
             const bool is_frame = is_called_by_program(run_.contexts()[context].stack) && frees_frame(context, stack);
             known = is_frame && known != freed_as::other ? freed_as::frame : freed_as::other;

@@ -90,7 +90,7 @@ void history::release(const event& e, reading& state) {
     context.by_realloc = context.by_realloc || e.op == operation::realloc;
     context.freed_elsewhere += elsewhere ? 1 : 0;
     context.longest_life = std::max(context.longest_life, events_.size() - object.born);
-    note_freeing({object.context, e.stack}, state);
+    note_freeing({object.context, e.stack, 1}, state);
     const std::uint32_t owner = owner_of(context.node, paths_.free_node(e.stack), state);
     context.owner = context.any_freed ? paths_.own_code(paths_.common(context.owner, owner)) : owner;
     context.any_freed = true;
@@ -112,11 +112,22 @@ void history::vote_for_owner(allocation_context& context, std::uint32_t owner) n
 }
 
 void history::note_freeing(freeing each, reading& state) {
-    std::vector<std::uint32_t>& last = state.last_stack_of_frees;
-    if (each.context >= last.size()) last.resize(contexts_.size(), ~std::uint32_t{0});
-    if (last[each.context] == each.stack || freeings_.size() >= max_freeings) return;
-    last[each.context] = each.stack;
-    if (state.freeings.insert(std::uint64_t{each.context} << 32 | each.stack).second) freeings_.push_back(each);
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    if (each.context >= state.last_freeing.size()) state.last_freeing.resize(contexts_.size(), none);
+    std::uint32_t& last = state.last_freeing[each.context];
+    if (last == none || freeings_[last].stack != each.stack) {
+        const std::uint64_t key = std::uint64_t{each.context} << 32 | each.stack;
+        const auto known = state.freeings.find(key);
+        if (known == state.freeings.end()) {
+            if (freeings_.size() >= max_freeings) return;
+            last = static_cast<std::uint32_t>(freeings_.size());
+            state.freeings.emplace(key, last);
+            freeings_.push_back(each);
+            return;
+        }
+        last = known->second;
+    }
+    ++freeings_[last].objects;
 }
 
 /// Objects that were never freed lived until the end.

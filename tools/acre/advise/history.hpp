@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -160,10 +159,11 @@ public:
     /// Number of slots: the peak of live objects.
     std::uint32_t slots() const noexcept { return slots_; }
 
-    /// A context, and the stack of a free of one of its objects.
+    /// A context, and a stack of frees of its objects.
     struct freeing {
         std::uint32_t context = 0;
         std::uint32_t stack = 0;
+        std::uint64_t objects = 1;  // freed so
     };
     /// Each pair once, in the order of their first frees. Pairs beyond the first `max_freeings` are missing.
     const std::vector<freeing>& freeings() const noexcept { return freeings_; }
@@ -222,8 +222,8 @@ private:
         std::unordered_map<std::uint64_t, std::uint32_t> context_numbers;  // by node and site
         std::unordered_map<std::uint64_t, std::uint32_t> owners;           // by both nodes
         std::unordered_map<context_and_size, std::uint64_t, hash> sizes;
-        std::unordered_set<std::uint64_t> freeings;      // by context and stack
-        std::vector<std::uint32_t> last_stack_of_frees;  // by context
+        std::unordered_map<std::uint64_t, std::uint32_t> freeings;  // by context and stack
+        std::vector<std::uint32_t> last_freeing;                    // by context
         // The last answers: many programs ask for the same again and again.
         struct {
             std::uint32_t stack = ~std::uint32_t{0};

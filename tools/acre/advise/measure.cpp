@@ -270,7 +270,7 @@ std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
 }
 
 void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds) {
-    if (!each.in_runs) return;
+    if (!each.in_runs || each.candidate == verdict::leave) return;
     const double worth = threshold::worth_the_change * static_cast<double>(cpu_nanoseconds);
     const interval& saved = each.in_runs->nanoseconds;
     const bool may_decide = each.in_runs->has_enough_rounds();
@@ -378,7 +378,8 @@ private:
 
     void measure(advice& each) {
         measure_candidate(each);
-        if (each.candidate == verdict::multi_arena) measure_as_pool(each);
+        // The pool's free in C takes only the pool's objects.
+        if (each.candidate == verdict::multi_arena && !are_freed_with_others(each.freed_at)) measure_as_pool(each);
     }
 
     /// A multi_pool is the simpler change, without a number of arenas that fits this run alone: arenas are advised only

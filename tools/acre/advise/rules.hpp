@@ -36,6 +36,7 @@ inline constexpr double large_bytes = 32 * 1024;     // writing them takes 20 to
 inline constexpr double orderly_life = 2;            // bytes allocated in a life per byte at the peak
 inline constexpr double applied = 0.9;               // share of the allocations gone when an advice was followed
 inline constexpr std::uint32_t many_callers = 3;     // functions that call a wrapper of malloc
+inline constexpr double not_told_apart = 0.03;       // others among what a line frees or allocates
 
 }  // namespace threshold
 

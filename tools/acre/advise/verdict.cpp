@@ -19,6 +19,10 @@ constexpr const char* share_an_arena =
     "{threads} threads allocate these: use a concurrent_arena, which they can share. Its cost with several threads is "
     "not in the figures.";
 
+constexpr const char* grows_without_reset =
+    "Without a reset it grows each time that the work is repeated, by {bytes} for the work of this run: a library, or "
+    "a program that repeats its work, must reset it or not use it.";
+
 constexpr const char* of_create =
     "{type}* {object} = {variable}.create<{type}>(arguments...);  // for new {type}(arguments...); no delete, no "
     "smart pointer\n";
@@ -292,6 +296,7 @@ constexpr verdict_traits table[] = {
      .size = sized_by::first_block,
      .reset = reset_point::in_owner,
      .one_each_thread = true,
+     .freed_as_whole = true,
      .for_containers = verdict::arena,
      .fits_multi_arena = true,
      .fits_arena = true,
@@ -313,6 +318,7 @@ constexpr verdict_traits table[] = {
      .reset = reset_point::when_empty,
      .in_owner = true,
      .one_each_thread = true,
+     .freed_as_whole = true,
      .for_containers = verdict::scratch,
      .fits_multi_arena = true,
      .fits_arena = true,
@@ -362,6 +368,7 @@ constexpr verdict_traits table[] = {
      .name = "multi_pool",
      .resource = "multi_pool",
      .one_each_thread = true,
+     .serves_any = true,
      .clearer_by_caller = true,
      .for_containers = verdict::multi_pool,
      .fits_multi_arena = true,
@@ -376,6 +383,8 @@ constexpr verdict_traits table[] = {
      .resource = "fallback",  // as in the code
      .size = sized_by::arenas,
      .one_each_thread = true,
+     .serves_any = true,
+     .c_frees_any = true,
      .clearer_by_caller = true,
      .for_containers = verdict::multi_arena,
      .fits_multi_arena = true,
@@ -392,13 +401,15 @@ constexpr verdict_traits table[] = {
      .name = "monotonic_arena",
      .resource = "arena",
      .size = sized_by::first_block,
+     .freed_as_whole = true,
      .for_containers = verdict::monotonic_arena,
      .fits_arena = true,
      .title = "an arena that is never reset for {subject}",
      .evidence = "{immortal} of them are never freed.",
      .cautions =
          {"If they should have been freed, this is a leak, and an arena would only hide it. A longer run that does "
-          "free them would keep the memory."},
+          "free them would keep the memory.",
+          grows_without_reset},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
      .c = {arena_c_code, arena_c_realloc, "acre_arena"},
@@ -408,13 +419,15 @@ constexpr verdict_traits table[] = {
      .name = "phase_arena",
      .resource = "arena",
      .size = sized_by::first_block,
+     .freed_as_whole = true,
      .for_containers = verdict::phase_arena,
      .fits_arena = true,
      .title = "an arena for {subject}, freed as a whole",
      .evidence =
          "Freeing them one by one makes hardly any memory reusable: an arena with all of them takes {growth} times the "
          "memory that malloc takes at their peak.",
-     .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase."},
+     .cautions = {"The memory is freed only when the arena is reset or destroyed, at the end of the phase.",
+                  grows_without_reset},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
      .c = {arena_c_code, arena_c_realloc, "acre_arena"},
@@ -437,6 +450,7 @@ constexpr verdict_traits table[] = {
      .name = "concurrent_multi_pool",
      .resource = "concurrent_multi_pool",
      .shared_by_threads = true,
+     .serves_any = true,
      .clearer_by_caller = true,
      .for_containers = verdict::concurrent_multi_pool,
      .title = "a concurrent_multi_pool for {subject}",
@@ -448,6 +462,7 @@ constexpr verdict_traits table[] = {
     {.which = verdict::leave,
      .name = "leave",
      .resource = "system",
+     .serves_any = true,
      .clearer_by_caller = true,
      .for_containers = verdict::leave,
      .fits_multi_arena = true,

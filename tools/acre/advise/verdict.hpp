@@ -63,6 +63,9 @@ struct verdict_traits {
     bool in_owner = false;           // its code goes into the function that owns the lifetimes
     bool one_each_thread = false;    // several threads need one each
     bool shared_by_threads = false;  // several threads use one, and others may free
+    bool freed_as_whole = false;     // no object alone
+    bool serves_any = false;         // objects of other groups as well
+    bool c_frees_any = false;        // its code for C frees what others allocated, too
     bool clearer_by_caller = false;  // telling its callers apart may give clearer verdicts
     verdict for_containers;          // advised instead where a container or std::make_shared allocates
 

@@ -20,7 +20,8 @@ std::string allocations_in_words(double mean) {
 }
 
 constexpr std::size_t max_listed = 8;  // of the sites that are worth a change only together
-constexpr std::size_t max_named = 4;   // blockers, and further sites; the others are counted
+constexpr std::size_t max_lines_of_frees = 3;
+constexpr std::size_t max_named = 4;  // blockers, and further sites; the others are counted
 
 std::string location_text(const source_location& of) {
     if (of.file.empty()) return {};
@@ -136,15 +137,43 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
     return "Leave these on malloc, as they outlive the reset: " + sites_text(sorted, paths, max_named) + ".";
 }
 
+/// Where C code frees the objects today. A line that allocates them as well calls realloc.
+std::string freed_today_text(const advice& each, const call_paths& paths) {
+    std::vector<std::string> lines;
+    for (const line_of_frees& line : each.freed_at) {
+        if (std::ranges::find(each.sites, line.site, &site_objects::site) != each.sites.end()) continue;
+        const std::string others =
+            line.others == 0 || traits_of(each.candidate).c_frees_any
+                ? ""
+                : fmt::format(" (with {} that must stay as they are)", plural(line.others, "other", "others"));
+        lines.push_back(paths.site_text(line.site) + others);
+    }
+    if (lines.empty()) return {};
+    const std::size_t more = lines.size() - std::min(lines.size(), max_lines_of_frees);
+    lines.resize(lines.size() - more);
+    return fmt::format("Today they are freed{} at {}{}: {}.", each.figures.reallocated ? " or reallocated" : "",
+                       fmt::join(lines, ", "), more == 0 ? "" : " and " + plural(more, "more line", "more lines"),
+                       traits_of(each.candidate).freed_as_whole ? "free must no longer be called for them there"
+                                                                : "these lines have to use the code, too");
+}
+
 std::string c_text(const advice& each, const call_paths& paths) {
     const std::string file = file_name(paths.sites()[each.site].file);
     if (each.candidate == verdict::stack_buffer) return file + " is C: the code stands in place of malloc and free.";
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
+    // The function that calls malloc for a hook may be in no stack: it often ends with a jump to malloc.
+    const bool is_of_hook = each.place.kind == place_kind::hook;
+    const std::string where =
+        is_of_hook ? fmt::format(
+                         "The code is C. It belongs where {} has its memory from, perhaps an allocator function "
+                         "that is passed to it: put it at the top of that file, call its functions there",
+                         each.place.name)
+                   : file + " is C: put the code at the top of the file, call its functions";
     return fmt::format(
-        "{} is C: put the code at the top of the file, call its functions in place of malloc{}{} and free, "
+        "{} in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
         "calls into libacre.so take longer.",
-        file, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
+        where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
 /// The storage class of a declaration.
@@ -261,6 +290,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("freed_elsewhere", percent_text(figures.elsewhere_share()));
     add("churn", allocations_in_words(figures.churn()));
     add("growth", fmt::format("{:.2f}", figures.growth()));
+    add("bytes", bytes_text(figures.bytes));
     add("thread_life", bytes_text(figures.thread_life));
     add("group_life", bytes_text(figures.group_life));
     add("life_ratio", fmt::format("{:.1f}", life_ratio));
@@ -399,6 +429,29 @@ std::string saving_of(const advice& each) {
     return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);
 }
 
+std::string freed_with_others_text(const advice& each, const call_paths& paths) {
+    std::vector<std::string> lines;
+    const line_of_frees* worst = nullptr;
+    for (const line_of_frees& line : each.freed_at) {
+        if (!line.is_shared()) continue;
+        if (worst == nullptr) worst = &line;
+        if (lines.size() < max_lines_of_frees) lines.push_back(paths.site_text(line.site));
+    }
+    if (worst == nullptr) return {};
+    return fmt::format(
+        "{} would fit, but they are freed at {}, which also {} others ({} of what {} frees, mostly from {}): code "
+        "there "
+        "cannot tell them apart",
+        title_of(each.candidate, each, paths), fmt::join(lines, ", "), lines.size() == 1 ? "frees" : "free",
+        percent_text(worst->share_of_others()), lines.size() == 1 ? "it" : "the first", paths.site_text(worst->other));
+}
+
+std::string allocated_with_others_text(const advice& each, const line_of_frees& line, const call_paths& paths) {
+    return fmt::format(
+        "{} would fit, but {} of what {} allocates belongs to other groups: code there cannot tell them apart",
+        title_of(each.candidate, each, paths), percent_text(line.share_of_others()), paths.site_text(line.site));
+}
+
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths) {
     std::vector<std::string> cautions;
     if (!each.blockers.empty()) cautions.push_back(blockers_text(each, paths));
@@ -434,6 +487,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
+        if (std::string freed = freed_today_text(each, paths); !freed.empty()) cautions.push_back(std::move(freed));
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
     }

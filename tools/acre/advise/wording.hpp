@@ -38,6 +38,10 @@ std::string shares_text(const interval& saved, bool is_open, double cpu_nanoseco
 /// The measured saving; empty when nothing was measured.
 std::string saving_of(const advice& each);
 
+/// Why the candidate is no advice: lines of the program free, or allocate, objects of others as well.
+std::string freed_with_others_text(const advice& each, const call_paths& paths);
+std::string allocated_with_others_text(const advice& each, const line_of_frees& line, const call_paths& paths);
+
 /// The conditions under which the advice is right.
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths);
 
