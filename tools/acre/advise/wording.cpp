@@ -165,8 +165,8 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool is_of_hook = each.place.kind == place_kind::hook;
     const std::string where =
         is_of_hook ? fmt::format(
-                         "The code is C. It belongs where {} has its memory from, perhaps an allocator function "
-                         "that is passed to it: put it at the top of that file, call its functions there",
+                         "The code is C. It belongs where the memory behind {} comes from, perhaps an allocator "
+                         "function that is passed to it: put it at the top of that file, call its functions there",
                          each.place.name)
                    : file + " is C: put the code at the top of the file, call its functions";
     return fmt::format(
