@@ -51,7 +51,7 @@ std::string entry_text(std::size_t number, const advice& each, const call_paths&
 
 /// The saving without any change to the program, for comparison.
 std::string what_preloading_saves(const advice_list& list) {
-    const std::string untold = list.untold.empty() ? "" : wrapped(untold_text(list.untold) + ": acre try can.", 0, 110);
+    std::string untold = list.untold.empty() ? "" : wrapped(untold_text(list.untold) + ": acre try can.", 0, 110);
     if (list.preloads.empty()) return untold;
     std::string text = list.runs ? "In these runs" : "In a replay";
     text += ", without any change to the program:";
