@@ -69,9 +69,9 @@ struct realtime_heap_options {
 
 /// The most allocations of one size that are ever live at once.
 struct allocation_peak {
-    std::size_t bytes = 0;
-    std::size_t count = 0;
-    std::size_t alignment = default_alignment;
+    std::size_t bytes = 0;                      ///< of each
+    std::size_t count = 0;                      ///< of them
+    std::size_t alignment = default_alignment;  ///< of each, in bytes
 };
 
 namespace detail {
@@ -170,6 +170,7 @@ class realtime_heap : public detail::no_clear<realtime_heap> {
 public:
     static constexpr const char* name = "acre::realtime_heap";
     using options_type = realtime_heap_options;
+    /// Upper limit of the option `.arenas`.
     static constexpr std::size_t max_arenas = detail::arena_runs::max_arenas;
 
     /// Takes required_bytes(options) from upstream, all at once. Throws bad_option, and what upstream throws. Without

@@ -7,7 +7,6 @@
 #include <acre/pools/detail/slab_geometry.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "census.hpp"
@@ -212,7 +211,9 @@ private:
             ratio(found.total_bytes, figures_.peak_bytes), bytes_text(half_fit_bytes(figures_))));
         std::vector<std::vector<std::string>> rows{{"up to", "live at the peak", "arenas"}};
         std::vector<realtime_class> classes = found.classes;
-        std::ranges::stable_sort(classes, std::greater{}, &realtime_class::arenas);
+        std::ranges::sort(classes, [](const realtime_class& a, const realtime_class& b) {
+            return a.arenas != b.arenas ? a.arenas > b.arenas : a.bytes < b.bytes;
+        });
         const std::size_t shown = std::min(classes.size(), max_sizes);
         for (std::size_t i = 0; i < shown; ++i) {
             rows.push_back({count_text(classes[i].bytes) + " B", count_text(classes[i].peak_objects),
