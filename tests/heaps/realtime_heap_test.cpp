@@ -119,7 +119,7 @@ void keep_to(const std::vector<allocation_peak>& peaks, std::size_t arena_bytes,
     EXPECT_EQ(tested.busy_arenas(), 0u);
 }
 
-// Hazard X13: the theorem.
+// Hazards X13 and X15: the theorem, and without the one loop.
 TEST(realtime_heap, a_program_within_its_peaks_is_never_refused) {
     constexpr std::size_t steps = 10'000;
     for (unsigned seed = 0; seed < 6; ++seed) {
@@ -131,7 +131,7 @@ TEST(realtime_heap, a_program_within_its_peaks_is_never_refused) {
     }
 }
 
-// Every class at its peak, then one live slot left in each arena: the arenas of all classes are used at once.
+// Hazard X13: with every class at its peak at once, all arenas are used.
 TEST(realtime_heap, with_one_arena_fewer_some_order_is_refused) {
     const std::vector<allocation_peak> peaks = {{64, 200}, {1024, 16}, {96, 50}, {3000, 4}, {9000, 3}};
     const std::size_t enough = required_arenas(peaks);
