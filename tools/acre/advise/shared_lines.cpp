@@ -81,7 +81,9 @@ std::vector<line_of_frees> shared_lines::frees_of(const context_set& group) cons
         if (line.is_shared()) line.other = busiest_other(site, is_of_group);
         lines.push_back(line);
     }
-    std::ranges::stable_sort(lines, std::ranges::greater{}, &line_of_frees::objects);
+    std::ranges::sort(lines, [](const line_of_frees& a, const line_of_frees& b) {
+        return a.objects != b.objects ? a.objects > b.objects : a.site < b.site;
+    });
     return lines;
 }
 
