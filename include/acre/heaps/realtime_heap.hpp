@@ -11,10 +11,10 @@
 // acre::required_arenas(peaks) arenas never refuses a request while the program keeps to these peaks, whatever the
 // order; with one arena fewer, some order makes it fail.
 //
-// Cost: allocate 56 instructions and deallocate 54, at most 71 and 79 when an arena begins or ends its use, whatever
-// the number of arenas and their state, without a loop (bench/limits/realtime_heap.cpp counts each path). Allocations
-// of whole arenas: at most 147 and 101. Beyond the declared peaks a longer run may be split (167), and one request can
-// be linear in the arenas: one of several arenas when the free ones lie scattered; `.join = false` refuses it at once.
+// Cost: allocate 56 instructions and deallocate 54, within the declared peaks at most 71 and 79, when an arena begins
+// or ends its use, without a loop (bench/limits/realtime_heap.cpp counts each path). Allocations of whole arenas: at
+// most 147 and 101. Beyond the peaks a request may split a longer run, 145 for a slot and 167 for arenas, and a request
+// of several arenas can be linear in the arenas when the free ones lie scattered; `.join = false` refuses it at once.
 // Memory: required_bytes(options): the arenas, a bit for each 16 bytes and 64 bytes for each arena; the object has
 // 3.4 KiB. Construction touches every page unless `.prefault = false`. Not thread-safe:
 // acre::synchronized<acre::realtime_heap, acre::priority_inheritance_mutex> is, and holds its lock for no longer than a
@@ -242,7 +242,8 @@ public:
         give_back_run(p);
     }
 
-    /// Bytes of the slot or the arenas at `p`: at least as many as were asked for, and all may be used.
+    /// Bytes of the slot or the arenas at `p`: at least as many as were asked for. A build that poisons
+    /// reports the use of more than those.
     std::size_t usable_size(const void* p) const noexcept {
         using detail::mistake::in_a_question;
         if (!owns(p)) abort_on(p, in_a_question(detail::mistake::foreign_pointer));
@@ -263,7 +264,7 @@ public:
     /// Number of arenas, and bytes of each.
     std::size_t arenas() const noexcept { return free_.all(); }
     std::size_t arena_bytes() const noexcept { return arena_bytes_; }
-    /// Number of arenas in use, and the most that ever were.
+    /// Number of arenas in use, and the most that were since the construction or the last reset().
     std::size_t busy_arenas() const noexcept { return free_.taken(); }
     std::size_t most_busy_arenas() const noexcept { return free_.most_taken(); }
 
@@ -311,6 +312,8 @@ private:
         return layout::slot_bytes(static_cast<std::size_t>(home.own - classes_));
     }
 
+    // A slot in an arena of its class that has a free one. What needs another arena, or cannot be served, is a call at
+    // the end, so that this path saves no register.
     template <bool Throws>
     [[gnu::always_inline]] void* take(std::size_t bytes, std::size_t alignment) noexcept(!Throws) {
         const std::size_t last = layout::last_byte(bytes, alignment);
