@@ -480,11 +480,7 @@ private:
         return count;
     }
 
-    // A slot that was freed lately, so that it is still in the cache. While there are two, further frees add none.
-    struct recent_slot {
-        void* slot;
-        std::uint8_t* state;
-    };
+    // Slots that were freed lately, so that they are still in the cache. While there are two, further frees add none.
     // With eight, batches of mixed sizes took 1.35 of the time before, in place of 1.09: each of many classes has a few
     // at hand or none, which the processor cannot predict.
     static constexpr std::uint32_t max_recent = 2;
@@ -495,7 +491,8 @@ private:
         if constexpr (!poisoning) {
             const std::uint32_t count = recent_count_;
             if (count < max_recent) {
-                recent_[count] = {p, at.home->states + at.slot};
+                recent_slots_[count] = p;
+                recent_states_[count] = at.home->states + at.slot;
                 recent_count_ = count + 1;
             }
         }
@@ -504,10 +501,10 @@ private:
     [[gnu::always_inline]] bool take_recent(void*& p) noexcept {
         if (recent_count_ == 0) [[unlikely]]
             return false;
-        const recent_slot& last = recent_[--recent_count_];
-        assert(*last.state == slot_state::free);
-        __atomic_store_n(last.state, slot_state::live, __ATOMIC_RELAXED);
-        p = last.slot;
+        const std::uint32_t last = --recent_count_;
+        assert(*recent_states_[last] == slot_state::free);
+        __atomic_store_n(recent_states_[last], slot_state::live, __ATOMIC_RELAXED);
+        p = recent_slots_[last];
         return true;
     }
 
@@ -746,7 +743,11 @@ private:
     std::size_t fresh_region_bytes_ = 0;  // bytes of the newest region until its first slab is made
     std::size_t held_bytes_ = 0;
     std::size_t slab_count_ = 0;
-    recent_slot recent_[max_recent] = {};
+    // The recent slots, and their bytes in the map. In arrays of their own: the compiler stores a pair of neighbours as
+    // one vector, from which a load of the second half right after it waits (AMD Zen 4: 13.5 ns for a replacement in
+    // place of 9.9).
+    void* recent_slots_[max_recent] = {};
+    std::uint8_t* recent_states_[max_recent] = {};
 };
 
 }  // namespace acre::detail
