@@ -4,7 +4,7 @@
 // when they die together, acre::multi_pool when sizes vary.
 //
 // Cost: create 18 instructions and the constructor, destroy 23, constant time except for a new slab; 36 for a class
-// that is no aggregate, 35 and the destructor for one that has it (docs/object_pool.md). Memory as acre::pool. The
+// that is no aggregate, 34 and the destructor for one that has it (docs/object_pool.md). Memory as acre::pool. The
 // pool's end destroys the objects that are still live, each once. Storage from allocate() counts as live at once, so
 // construct an object in it before the pool ends or is iterated. The destructors that reset() and the pool's end run
 // may destroy other objects of the pool; an object destroyed by then is skipped. A double destroy and a pointer that

@@ -8,7 +8,7 @@
 // thread at a time uses, without a cache and without a lock.
 //
 // Cost: by default allocate and deallocate have 13 and 33 instructions, none of them atomic, and one lock in 1 to 509
-// operations; for one thread 18 and 23, without a lock; with double_free_check::late 12 and 23. Memory comes
+// operations; for one thread 19 and 23, without a lock; with double_free_check::late 12 and 23. Memory comes
 // from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared pools
 // by acre::pool_registry::recycle(). A pool that gets no memory calls recycle() and tries again before it fails. Each
 // thread keeps the free slots of two magazines: at most 64 KiB, but always two slots. A double free, a pointer into the
