@@ -12,6 +12,8 @@
 #include <set>
 #include <vector>
 
+#include "conformance/refusal.hpp"
+
 namespace {
 
 using acre::typed_arena;
@@ -256,7 +258,7 @@ void expect_as_std_set() {
         return end;
     };
     // The model takes a step for each number of a run.
-    const int rounds = N > 4096 ? 800 : 4000;
+    constexpr int rounds = N < 4096 ? 4000 : acre_test::sanitized ? 200 : 800;
     for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
         const std::size_t at = random() % N;
         const std::size_t count = random() % 4 == 0 ? random() % (N - at) + 1 : 1;
