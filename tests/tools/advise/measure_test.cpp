@@ -454,6 +454,12 @@ TEST_F(first_answer, is_a_change_only_where_it_saves_more_than_a_preload) {
         << first_steps_text(steps_with(90));
 }
 
+TEST_F(first_answer, says_what_to_write_before_the_command) {
+    list_.preloads = {{"mimalloc", {300, 300, 300}, {}, "LD_PRELOAD=/its/library.so"}};
+    const std::string text = first_steps_text(first_steps_of(list_, paths_));
+    EXPECT_NE(text.find("'LD_PRELOAD=/its/library.so' before its command"), std::string::npos) << text;
+}
+
 TEST_F(first_answer, is_to_leave_the_program_where_nothing_is_worth_it) {
     EXPECT_EQ(steps_with(10).steps.size(), 1U);  // less than 2 %
     list_.advices.clear();

@@ -46,7 +46,9 @@ first_step step_of(const preload_saving& each, const advice_list& list) {
     step.what = each.name;
     step.nanoseconds = list.expected_of(each);
     step.share = share_of(each.nanoseconds.median, list);
+    step.before_command = each.before_command;
     step.cost = "no change to the code";
+    if (!each.before_command.empty()) step.cost += fmt::format(", '{}' before its command", each.before_command);
     step.is_certain = has_enough_rounds(list);
     if (each.peak_ratio) step.cost += fmt::format("; {:.2f} times the memory at the peak", *each.peak_ratio);
     return step;
@@ -269,6 +271,7 @@ nlohmann::json first_steps_json(const first_steps& of) {
                          {"nanoseconds", {{"low", saved.low}, {"median", saved.median}, {"high", saved.high}}},
                          {"share_of_cpu", each.share ? nlohmann::json(*each.share) : nlohmann::json()},
                          {"certain", each.is_certain},
+                         {"before_command", each.before_command},
                          {"cost", each.cost}});
     }
     return steps;

@@ -20,6 +20,7 @@ struct first_step {
     bool is_open = false;               // only the CPU time bounds that
     std::optional<double> share{};      // the median, of the CPU time
     double cpu_nanoseconds = 0;         // of the run; 0: not known
+    std::string before_command{};       // of a malloc, see preload_saving
     std::string cost{};                 // in code and memory
     bool is_certain = true;             // the measurement excludes that it saves nothing
     bool is_of_replay = false;          // of an advice: what it saves is what a replay says

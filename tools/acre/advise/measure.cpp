@@ -12,6 +12,7 @@
 #include "advice_code.hpp"
 #include "advised_events.hpp"
 #include "candidates.hpp"
+#include "programs/preloadable_library.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
@@ -90,6 +91,14 @@ struct line_up {
 std::string malloc_name(const contender& which) {
     const std::string name = contender_text(which);
     return name == preloaded_acre ? std::string{preload_saving::acre_heap} : name;
+}
+
+/// See preload_saving.
+std::string before_command(const contender& which) {
+    const resource_entry& entry = resources()[which.resource];
+    if (entry.start.is_acres) return "acre run --";
+    const preloadable_library library{"advise", library_of(entry)};
+    return library.is_linked() ? "" : "LD_PRELOAD=" + quoted_for_shell(library.library().string());
 }
 
 /// Whether this contender took part and finished, and malloc too.
@@ -241,7 +250,8 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
         if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
         const interval saved = scaled(relative(saved_by(i, found), own), list.malloc_share);
         const bool is_told = !list.tells_nothing(saved);
-        if (!list.runs && is_told) list.preloads.push_back({malloc_name(preloads[i]), saved});
+        if (!list.runs && is_told)
+            list.preloads.push_back({malloc_name(preloads[i]), saved, {}, before_command(preloads[i])});
         if (!list.runs && !is_told) list.untold.push_back(malloc_name(preloads[i]));
         if (!is_told) continue;
         if (saved.low <= 0 || saved.median <= max_saved) continue;

@@ -106,7 +106,8 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
         if (!each.failure.empty()) {
             list.notes.push_back("With " + each.how.name + " the program " + each.failure + ".");
         } else if (!each.how.group && way != library_of_plan) {
-            list.preloads.push_back({each.how.name, saved_nanoseconds(runs, way), runs.peak_ratio(way).median});
+            list.preloads.push_back({each.how.name, saved_nanoseconds(runs, way), runs.peak_ratio(way).median,
+                                     each.how.is_linked ? "" : words_before_command(each.how)});
         }
     }
     std::ranges::sort(list.preloads, std::greater{},

@@ -421,6 +421,18 @@ private:
 
 }  // namespace
 
+std::string words_before_command(const way& how) {
+    std::string words;
+    const auto add = [&](const std::string& word) { words += (words.empty() ? "" : " ") + word; };
+    for (const std::string& each : how.command) add(quoted_for_shell(each));
+    if (!how.command.empty()) {
+        add("--");
+    } else {
+        for (const auto& [name, value] : how.variables) add(name + "=" + quoted_for_shell(value));
+    }
+    return words;
+}
+
 std::vector<double> way_result::in_rounds(const std::function<double(const measured_run&)>& figure) const {
     std::vector<double> figures;
     figures.reserve(runs.size());

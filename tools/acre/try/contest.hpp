@@ -48,6 +48,9 @@ struct way {
     bool is_linked = false;               // LD_PRELOAD cannot hold that path, and has that of a link to it
 };
 
+/// What stands before the program's command to run it in this way; empty for the program as it is.
+std::string words_before_command(const way& how);
+
 /// Of a run that left so many processes.
 inline std::string left_running_text(std::uint32_t processes) {
     return fmt::format("The program left {} running; what it leaves is ended after each run.",

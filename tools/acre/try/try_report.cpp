@@ -68,12 +68,8 @@ double peak_of_group(const contest_result& result, std::size_t number) {
 }
 
 std::string command_for(const way& how, const std::vector<std::string>& command, const std::string& input) {
-    std::string line;
-    for (const std::string& each : how.command) line += quoted_for_shell(each) + " ";
-    if (!how.command.empty()) line += "-- ";
-    if (how.command.empty()) {
-        for (const auto& [name, value] : how.variables) line += name + "=" + quoted_for_shell(value) + " ";
-    }
+    std::string line = words_before_command(how);
+    if (!line.empty()) line += " ";
     for (std::size_t i = 0; i < command.size(); ++i) line += (i == 0 ? "" : " ") + quoted_for_shell(command[i]);
     if (!input.empty()) line += " < " + quoted_for_shell(input);
     return line;
