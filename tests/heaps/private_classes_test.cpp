@@ -57,7 +57,7 @@ TEST(private_classes, have_slabs_of_their_own) {
     for (void* each : others) heap.free(each);
 }
 
-TEST(private_classes, join_the_others_when_few_of_their_slots_are_used) {
+TEST(private_classes, join_the_others_when_these_need_slots_and_few_of_theirs_are_used) {
     const std::size_t size_class = heap_classes::class_of(64);
     const std::size_t mine = heap.open_private_class(size_class);
     ASSERT_NE(mine, 0U);
@@ -72,15 +72,18 @@ TEST(private_classes, join_the_others_when_few_of_their_slots_are_used) {
             heap.free(live[i]);
         }
     }
-    EXPECT_TRUE(heap.has_joined(mine));
-    // Their slots serve others now: without a way through the slabs, which takes several times as long.
-    void* const freed = kept.back();
-    heap.free(freed);
-    EXPECT_EQ(heap.allocate(64), freed);
+    EXPECT_FALSE(heap.has_joined(mine)) << "nothing else needs them";
     const std::size_t before = heap.count().free_slot_bytes;
     std::vector<void*> others;
     for (int i = 0; i < 10'000; ++i) others.push_back(heap.allocate(64));
+    EXPECT_TRUE(heap.has_joined(mine));
     EXPECT_LT(heap.count().free_slot_bytes, before);
+    // Their slots serve others now: without a way through the slabs, which takes several times as long.
+    void* const freed = kept.back();
+    kept.pop_back();
+    heap.free(freed);
+    others.push_back(heap.allocate(64));
+    EXPECT_EQ(others.back(), freed);
     std::sort(kept.begin(), kept.end());
     for (void* each : others) ASSERT_FALSE(std::binary_search(kept.begin(), kept.end(), each));
     for (void* each : others) heap.free(each);
@@ -88,6 +91,23 @@ TEST(private_classes, join_the_others_when_few_of_their_slots_are_used) {
     void* p = heap.take_of(mine);
     EXPECT_NE(p, nullptr);
     heap.free(p);
+}
+
+// A phase that ends leaves few slots in use for a while. The next one needs them again.
+TEST(private_classes, stay_apart_from_phase_to_phase) {
+    const std::size_t mine = heap.open_private_class(heap_classes::class_of(112));
+    ASSERT_NE(mine, 0U);
+    std::size_t bytes_after_one = 0;
+    for (int phase = 0; phase < 4; ++phase) {
+        std::vector<void*> live;
+        for (int i = 0; i < 20'000; ++i) live.push_back(heap.take_of(mine));
+        std::shuffle(live.begin(), live.end(), std::minstd_rand{7});
+        for (void* each : live) heap.free(each);
+        EXPECT_FALSE(heap.has_joined(mine)) << "phase " << phase;
+        const auto now = heap.count();
+        if (phase == 0) bytes_after_one = now.slot_bytes + now.free_slot_bytes;
+        EXPECT_LE(now.slot_bytes + now.free_slot_bytes, 2 * bytes_after_one);
+    }
 }
 
 // The class of a slab changes while slots in it are freed.
@@ -110,13 +130,17 @@ TEST(private_classes, join_while_another_thread_frees) {
         for (const std::size_t first : {0U, 1U}) free_some(first);
     }};
     for (const std::size_t first : {2U, 3U}) free_some(first);
+    std::vector<block> more;
+    const auto allocate_more = [&more] {
+        for (std::size_t i = 0; i < count; ++i) {
+            more.push_back({heap.allocate(80), 80, 0x77});
+            more.back().fill();
+        }
+    };
+    allocate_more();
     other.join();
+    allocate_more();
     EXPECT_TRUE(heap.has_joined(mine));
-    std::vector<block> more(count);
-    for (block& each : more) {
-        each = {heap.allocate(80), 80, 0x77};
-        each.fill();
-    }
     free_some(4);
     for (const block& each : more) {
         ASSERT_TRUE(each.is_intact());

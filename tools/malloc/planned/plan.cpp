@@ -129,10 +129,7 @@ const plan_table* handed_over() noexcept {
             each.counted = static_cast<std::uint8_t>(counted++);
         }
     }
-    if (plan.table->leaves_to_malloc_below != 0 && find_malloc_below()) {
-        the_rest = &below;
-        the_heap.serve_private_classes_alone();
-    }
+    if (plan.table->leaves_to_malloc_below != 0 && find_malloc_below()) the_rest = &below;
     resolve_sites();
 }
 
@@ -177,8 +174,8 @@ void leave(group_state& of) noexcept {
     if (number == 0) number = open_class(of, size_class);
     if (number != size_class && number != 0 && the_heap.has_joined(number)) {
         // Its slots are those of the size class now.
-        number = serves_the_rest() == nullptr ? size_class : 0;
-        if (number != 0) set_class_of_slots(of, size_class, number);
+        number = size_class;
+        set_class_of_slots(of, size_class, number);
     }
     if (number == 0) {
         leave(of);

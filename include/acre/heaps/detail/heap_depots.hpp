@@ -132,6 +132,11 @@ public:
         return {handed_out_, slots_};
     }
 
+    bool has_free_slot() noexcept {
+        const std::lock_guard guard{lock_};
+        return partial_ != 0;
+    }
+
     /// Gives all slabs to another depot of slots of the same size, for good: from now on this one is only another name
     /// for it. Their units get its number, so that what is freed in them is taken again there. Linear in the units of
     /// the range.

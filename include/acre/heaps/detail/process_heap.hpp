@@ -43,7 +43,6 @@ template <std::size_t Private>
 struct private_classes {
     std::size_t opened = 0;
     std::uint8_t size_classes[Private] = {};
-    bool are_alone = false;
     bool is_evicted[counted_cursors::count] = {};           // by counted group
     std::uint32_t threads_of[counted_cursors::count] = {};  // that have had blocks of the group
 };
@@ -217,14 +216,6 @@ public:
         return heap_classes::count + privates_.opened++;
     }
 
-    /// Says that no size class itself is ever taken from: what another malloc serves. So threads keep none of their
-    /// free slots, which come from private classes that have joined them: allocate_at_once() would find these.
-    void serve_private_classes_alone() noexcept
-        requires(Private != 0)
-    {
-        privates_.are_alone = true;
-    }
-
     /// A slot of any class; null when there is none.
     void* take_of(std::size_t number) noexcept { return take(number); }
 
@@ -237,8 +228,8 @@ public:
         return p;
     }
 
-    /// Whether the slots of a private class have been put to those of its size, because it held more than twice the
-    /// memory that it needed.
+    /// Whether the slots of a private class have been put to those of its size, because these needed memory while it
+    /// held more than twice what it needed.
     bool has_joined(std::size_t number) noexcept { return depots_[number].has_joined(); }
 
     /// Storage of up to `counted_block::largest` bytes from a block of this group, of which the calling thread has some
@@ -320,14 +311,14 @@ private:
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, of.size_class)) {
             void* p = nullptr;
-            depots_[number].take(shared_, of, &p, 1);
+            take_slots(of, &p, 1);
             return p;
         }
         stack_growth& growth = this_threads_slots<Private>.growth[number];
         growth.has_run_out = true;
         give_back_after_peak();
         void** const bottom = stack.bottom(growth.kept(of.size_class));
-        const std::size_t taken = depots_[number].take(shared_, of, bottom, next_batch(number, of.size_class));
+        const std::size_t taken = take_slots(of, bottom, next_batch(number, of.size_class));
         if (taken == 0) return nullptr;
         stack.top = bottom + taken - 1;
         return *stack.top;
@@ -366,9 +357,6 @@ private:
     }
 
     [[gnu::noinline]] void free_slot_slow(std::size_t number, void* p) noexcept {
-        if constexpr (Private != 0) {
-            if (privates_.are_alone && number < heap_classes::count) return give_slots(number, &p, 1);
-        }
         const std::size_t size_class = size_class_of(number);
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
@@ -596,19 +584,29 @@ private:
 
     void give_slots(std::size_t number, void* const* slots, std::size_t count) noexcept {
         depots_[number].give(shared_, size_class_of(number), slots, count, name);
-        if constexpr (Private != 0) {
-            if (number >= heap_classes::count) join_if_sparse(number);
-        }
     }
 
-    // Slots that are kept apart may not hold more memory than they use: then other slots of that size need it.
-    [[gnu::noinline]] void join_if_sparse(std::size_t number) noexcept
+    std::size_t take_slots(heap_class_number of, void** begin, std::size_t wanted) noexcept {
+        if constexpr (Private != 0) {
+            if (of.number == of.size_class && !depots_[of.number].has_free_slot()) join_sparse(of.size_class);
+        }
+        return depots_[of.number].take(shared_, of, begin, wanted);
+    }
+
+    // Slots that are kept apart may not hold more memory than they use where other slots of that size need it. They may
+    // while nothing does: when all objects of a phase die, few slots are in use for a while, and the next phase needs
+    // them again.
+    [[gnu::noinline]] void join_sparse(std::size_t size_class) noexcept
         requires(Private != 0)
     {
-        const std::size_t size_class = size_class_of(number);
-        const heap_depot::figures now = depots_[number].count();
-        if (now.handed_out * 2 >= now.slots || now.slots * heap_classes::bytes(size_class) < min_joined) return;
-        depots_[number].join(depots_[size_class], shared_, {number, size_class});
+        for (std::size_t i = 0; i < Private; ++i) {
+            const std::size_t number = heap_classes::count + i;
+            if (size_class_of(number) != size_class) continue;
+            const heap_depot::figures now = depots_[number].count();
+            const bool is_sparse =
+                now.handed_out * 2 < now.slots && now.slots * heap_classes::bytes(size_class) >= min_joined;
+            if (is_sparse) depots_[number].join(depots_[size_class], shared_, {number, size_class});
+        }
     }
     static constexpr std::size_t min_joined = 64_KiB;
 
