@@ -454,6 +454,11 @@ TEST_F(first_answer, is_a_change_only_where_it_saves_more_than_a_preload) {
         << first_steps_text(steps_with(90));
 }
 
+TEST_F(first_answer, is_no_change_that_saves_less_than_two_percent) {
+    list_.cpu_nanoseconds = 1'000'000;
+    EXPECT_TRUE(steps_with(0).steps.empty()) << first_steps_text(steps_with(0));
+}
+
 TEST_F(first_answer, says_what_to_write_before_the_command) {
     list_.preloads = {{"mimalloc", {300, 300, 300}, {}, "LD_PRELOAD=/its/library.so"}};
     const std::string text = first_steps_text(first_steps_of(list_, paths_));

@@ -52,6 +52,24 @@ TEST(contest, drops_what_costs_in_each_of_three_rounds) {
     EXPECT_EQ(result.ways[2].runs.size(), result.rounds);
 }
 
+TEST(contest, leaves_out_what_there_is_no_time_for) {
+    // As it is, three mallocs, the library of plans, two groups beside it.
+    const std::vector<first_run> runs{{.cost = 1, .stays = true},
+                                      {.cost = 0.9},
+                                      {.cost = 0.7},
+                                      {.cost = 0.8},
+                                      {.cost = 1.1},
+                                      {.cost = 0.6, .beside = 4},
+                                      {.cost = 0.5, .beside = 4}};
+    using numbers = std::vector<std::size_t>;
+    EXPECT_EQ(ways_without_time(runs, 2), numbers{}) << "nothing could be compared";
+    EXPECT_EQ(ways_without_time(runs, 3), (numbers{1, 4, 5, 6}));
+    EXPECT_EQ(ways_without_time(runs, 4), (numbers{4, 5, 6}));
+    EXPECT_EQ(ways_without_time(runs, 5), (numbers{4, 5, 6})) << "a group needs what it is compared with";
+    EXPECT_EQ(ways_without_time(runs, 6), numbers{5});
+    EXPECT_EQ(ways_without_time(runs, 7), numbers{});
+}
+
 TEST(contest, keeps_what_others_are_compared_with) {
     std::vector<way> ways{{.name = "as it is", .description = ""}, counting_to(10'000), counting_to(8'000)};
     ways[2].beside = 1;

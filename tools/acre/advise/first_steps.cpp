@@ -102,6 +102,8 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
         const advice& each = list.advices[i];
         if (each.decision == verdict::leave || !(each.saving.done || each.in_runs)) continue;
         if (each.is_known_by_runs() && each.in_runs->nanoseconds.low <= 0) continue;  // runs do not exclude a loss
+        // Of a run that took far longer than usual, or of one thread of many.
+        if (share_of(each.expected_nanoseconds().high, list).value_or(1) < threshold::worth_the_change) continue;
         if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
         best = step_of(list, i, paths);
     }
@@ -181,6 +183,12 @@ std::string step_text(const first_step& step, bool of_runs) {
                        of_runs ? "runs of the program" : "a replay", step.cost);
 }
 
+const char* how_to_be_certain(const first_step& step, bool of_runs) {
+    if (!step.advice) return "That is not certain: measure it with acre try before.";
+    return of_runs ? "That is not certain: give --run more time before you change the code."
+                   : "That is not certain: measure it with acre advise --run before you change the code.";
+}
+
 std::string not_excluded_text(const first_step& step) {
     const std::string what =
         step.advice ? fmt::format("number {}, {},", *step.advice + 1, step.what) : way_text(step.what);
@@ -249,7 +257,7 @@ std::vector<std::string> first_steps_sentences(const first_steps& of) {
     for (const first_step& each : of.steps) {
         const char* begin = !each.is_certain ? "Perhaps: " : sentences.empty() ? "First: " : "Or: ";
         sentences.push_back(begin + step_text(each, of.of_runs));
-        if (!each.is_certain) sentences.emplace_back("That is not certain: measure it with acre try before.");
+        if (!each.is_certain) sentences.emplace_back(how_to_be_certain(each, of.of_runs));
     }
     return sentences;
 }

@@ -103,6 +103,7 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
 void note_preloads(advice_list& list, const contest_result& runs, std::size_t library_of_plan) {
     for (std::size_t way = 1; way < runs.ways.size(); ++way) {
         const way_result& each = runs.ways[way];
+        if (each.was_left_out) continue;
         if (!each.failure.empty()) {
             list.notes.push_back("With " + each.how.name + " the program " + each.failure + ".");
         } else if (!each.how.group && way != library_of_plan) {
@@ -112,6 +113,22 @@ void note_preloads(advice_list& list, const contest_result& runs, std::size_t li
     }
     std::ranges::sort(list.preloads, std::greater{},
                       [](const preload_saving& each) { return each.nanoseconds.median; });
+}
+
+/// The ways that ran once, so that others could run more often.
+void note_ways_left_out(advice_list& list, const contest_result& runs, std::size_t library_of_plan) {
+    std::vector<std::string> names;
+    std::size_t groups = 0;
+    for (std::size_t way = 1; way < runs.ways.size(); ++way) {
+        const way_result& each = runs.ways[way];
+        if (!each.was_left_out || way == library_of_plan) continue;
+        each.how.group ? (void)++groups : names.push_back(each.how.name);
+    }
+    if (groups != 0) names.push_back(plural(groups, "advice alone", "advices alone"));
+    if (names.empty()) return;
+    list.notes.push_back(
+        fmt::format("There was time for only one run with {}, which took more than the others: give --run more time.",
+                    fmt::join(names, ", ")));
 }
 
 /// How to get intervals of 95 %, where there was no time for them.
@@ -182,6 +199,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     list.cpu_nanoseconds = cpu;
     note_preloads(list, runs, added.library);
     note_advices(list, runs, added);
+    note_ways_left_out(list, runs, added.library);
     note_few_rounds(list, runs);
     if (runs.left_running != 0) list.notes.push_back(left_running_text(runs.left_running));
     if (runs.was_interrupted)

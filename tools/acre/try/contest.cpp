@@ -13,6 +13,7 @@
 #include <random>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 #include "cost_ratio.hpp"
 #include "programs/temporary_directory.hpp"
@@ -271,6 +272,7 @@ public:
         check_round();
         const double way_seconds = (elapsed() - (base_is_first() ? 0 : first_seconds_)) /
                                    static_cast<double>(result_.ways.size() - first_way());
+        if (options_.drops_losers) leave_out_those_without_time(way_seconds);
         // A round of this length may begin as long as it ends within the budget.
         while (!result_.was_interrupted && !is_precise() && base_takes_part() &&
                elapsed() + way_seconds * playing() <= options_.budget_seconds)
@@ -341,6 +343,33 @@ private:
             each.failure = "was not run: interrupted";
             result_.each_way_ran = false;
         }
+    }
+
+    /// Where there is no time for so many rounds of all ways that they say anything, the best of the first round have
+    /// them.
+    void leave_out_those_without_time(double way_seconds) {
+        const double rounds_of_one = rounds_to_lose * way_seconds;
+        const double left = options_.budget_seconds - elapsed();
+        if (result_.was_interrupted || left >= rounds_of_one * playing()) return;
+        std::vector<first_run> runs(result_.ways.size());
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            runs[i].takes_part = i >= first_way() && plays(i);
+            runs[i].stays = i == options_.base;
+            if (runs[i].takes_part) runs[i].cost = cpu_of_first_run(i);
+            runs[i].beside = result_.ways[i].how.beside;
+        }
+        for (const std::size_t i :
+             ways_without_time(runs, static_cast<std::size_t>(std::max(left / rounds_of_one, 0.0)))) {
+            result_.ways[i].was_left_out = true;
+            result_.ways[i].failure =
+                fmt::format("took {:.2f} times the CPU time in the only run that there was time for", runs[i].cost);
+        }
+    }
+
+    /// As a ratio to that of the way that it is compared with.
+    double cpu_of_first_run(std::size_t number) const {
+        return result_.ways[number].runs.front().cpu() /
+               std::max(result_.ways[base_of(number)].runs.front().cpu(), 1e-9);
     }
 
     void run_way(std::size_t number) {
@@ -420,6 +449,36 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std::size_t room) {
+    constexpr std::size_t least = 3;  // what the others are compared with, and two of these
+    if (room < least) return {};
+    const auto cost = [&](std::size_t i) { return std::tuple{runs[i].beside.has_value(), runs[i].cost, i}; };
+    std::vector<std::size_t> order;
+    std::vector<bool> has_time(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const bool is_beside = std::ranges::any_of(runs, [i](const first_run& each) { return each.beside == i; });
+        if (runs[i].stays) {
+            has_time[i] = true;
+            --room;
+        } else if (runs[i].takes_part && !is_beside) {
+            order.push_back(i);
+        }
+    }
+    std::ranges::sort(order, {}, cost);
+    for (const std::size_t i : order) {
+        const std::optional<std::size_t> beside = runs[i].beside;
+        const std::size_t needed = beside && !has_time[*beside] ? 2 : 1;
+        if (needed > room) break;
+        room -= needed;
+        has_time[i] = true;
+        if (beside) has_time[*beside] = true;
+    }
+    std::vector<std::size_t> left_out;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        if (runs[i].takes_part && !has_time[i]) left_out.push_back(i);
+    return left_out;
+}
 
 std::string words_before_command(const way& how) {
     std::string words;

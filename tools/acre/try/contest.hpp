@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,11 +95,25 @@ struct contest_options {
 struct way_result {
     way how;
     std::vector<measured_run> runs{};
-    std::string failure{};  // why it takes no part; empty: it does
+    std::string failure{};      // why it takes no part; empty: it does
+    bool was_left_out = false;  // for want of time
 
     std::vector<double> in_rounds(const std::function<double(const measured_run&)>& figure) const;
     interval of(const std::function<double(const measured_run&)>& figure) const;
 };
+
+/// A way after the first round.
+struct first_run {
+    double cost = 0;                      // CPU time, as a ratio to the way that it is compared with
+    std::optional<std::size_t> beside{};  // see way
+    bool takes_part = true;
+    bool stays = false;  // the others are compared with it
+};
+
+/// The ways that are left out where there is time for more rounds of `room` ways only: those that cost most, groups
+/// before others. A group and the way that it is compared with have time together. None where the room is too little
+/// to compare anything.
+std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std::size_t room);
 
 struct contest_result {
     std::vector<way_result> ways;  // the first is the program as it is
