@@ -607,6 +607,27 @@ TEST_F(candidates_of_wrappers, a_hook_that_also_frees_gets_one_verdict) {
     EXPECT_EQ(advised().advices[0].candidate, verdict::multi_pool);
 }
 
+TEST_F(candidates_of_wrappers, a_function_that_returns_a_vector_is_no_hook) {
+    // A vector that grows in it frees there, too.
+    const std::string grows = "std::vector<int, std::allocator<int> >::_M_realloc_insert(int)";
+    const std::string allocates = "std::__new_allocator<int>::allocate(unsigned long, void const*)";
+    const auto frees_within = made.stack({"main", "smooth:1", "neighbours:9", grows});
+    const auto frees_result = made.stack({"main", "smooth:3"});
+    std::vector<std::uint32_t> makes;
+    for (const char* caller : {"smooth:1", "walk:2", "count:3"})
+        makes.push_back(made.stack({"main", caller, "neighbours:9", grows, allocates}));
+    for (std::uint64_t i = 0; i < 6000; ++i) {
+        const std::uint64_t small = made.allocate(makes[i % 3], 8);
+        const std::uint64_t large = made.allocate(makes[i % 3], 16);
+        made.release(small, frees_within);
+        made.release(large, frees_result);
+    }
+    for (const advice& each : advised().advices) {
+        EXPECT_EQ(each.place.kind, place_kind::container);
+        EXPECT_EQ(each.place.name, "std::vector<int>");
+    }
+}
+
 class candidates_of_groups : public candidates {};
 
 TEST_F(candidates_of_groups, a_member_container_is_one_however_it_grows) {

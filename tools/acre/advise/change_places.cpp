@@ -389,18 +389,21 @@ private:
     }
 
     /// A function is a hook if everything that it allocates for three or more others has to be changed at once: it
-    /// frees as well, as lua_Alloc does, or its callers' objects are freed by the same call.
+    /// frees as well, as lua_Alloc does, or its callers' objects are freed by the same call. What a container in it
+    /// allocates, which may be its result, is changed at the container.
     void find_hooks() {
         const std::size_t contexts = run_.contexts().size();
         through_.resize(contexts);
         hook_set_.resize(contexts);
+        is_of_container_.resize(contexts);
         std::map<std::uint32_t, std::set<std::uint32_t>> callers;
         owners_.insert(0);
         for (std::uint32_t i = 0; i < contexts; ++i) {
             const allocation_context& context = run_.contexts()[i];
             const std::uint32_t node = innermost_own(context.node);
             const std::uint32_t function = through_[i] = function_at(node);
-            callers[function].insert(function_at(paths_.own_code(parent_of(node))));
+            is_of_container_[i] = library_place_of(context.node).kind == place_kind::container;
+            if (!is_of_container_[i]) callers[function].insert(function_at(paths_.own_code(parent_of(node))));
             if (context.any_freed && context.owner != 0) owners_.insert(function_at(context.owner));
         }
         find_freeing_functions();
@@ -449,7 +452,7 @@ private:
         std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> first;  // by wrapper and freeing call
         for (const auto& [context, stack, objects] : run_.freeings()) {
             const std::uint32_t through = through_[context];
-            const std::uint64_t call = is_wrapper_[through] ? freeing_call(stack) : 0;
+            const std::uint64_t call = is_through_wrapper(context) ? freeing_call(stack) : 0;
             if (call == 0) continue;
             const auto [entry, added] = first.try_emplace({through, call}, context);
             if (!added) sets.join(entry->second, context);
@@ -457,15 +460,21 @@ private:
         std::map<std::uint32_t, std::set<std::uint32_t>> callers_of_set;
         for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
             hook_set_[i] = sets.of(i);
-            if (is_wrapper_[through_[i]]) callers_of_set[hook_set_[i]].insert(caller_of_wrapper(i));
+            if (is_through_wrapper(i)) callers_of_set[hook_set_[i]].insert(caller_of_wrapper(i));
         }
         is_joined_.resize(run_.contexts().size());
         for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
-            is_joined_[i] = is_wrapper_[through_[i]] && callers_of_set[hook_set_[i]].size() > 1;
+            is_joined_[i] = is_through_wrapper(i) && callers_of_set[hook_set_[i]].size() > 1;
         }
     }
 
-    bool is_behind_hook(std::uint32_t context) const { return hooks_[through_[context]] || is_joined_[context]; }
+    bool is_through_wrapper(std::uint32_t context) const {
+        return is_wrapper_[through_[context]] && !is_of_container_[context];
+    }
+    bool is_through_hook(std::uint32_t context) const {
+        return hooks_[through_[context]] && !is_of_container_[context];
+    }
+    bool is_behind_hook(std::uint32_t context) const { return is_through_hook(context) || is_joined_[context]; }
 
     /// Hooks whose objects one function frees for others are one: it cannot tell them apart.
     void join_hooks() {
@@ -477,7 +486,7 @@ private:
             if (!added) sets.join(entry->second, context);
         };
         for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
-            if (hooks_[through_[i]]) join(by_hook, through_[i], i);
+            if (is_through_hook(i)) join(by_hook, through_[i], i);
             if (is_behind_hook(i)) sets.join(hook_set_[i], i);
         }
         for (const auto& [context, stack, objects] : run_.freeings()) {
@@ -616,8 +625,9 @@ private:
     std::vector<bool> frees_;             // by function
     std::vector<bool> is_wrapper_;        // by function: allocates for several others
     std::vector<bool> is_freeing_wrapper_;
-    std::vector<bool> hooks_;      // by function
-    std::vector<bool> is_joined_;  // by context
+    std::vector<bool> hooks_;            // by function
+    std::vector<bool> is_of_container_;  // by context
+    std::vector<bool> is_joined_;        // by context
     std::vector<std::uint32_t> hook_set_;
     std::map<std::uint32_t, change_place> hook_of_set_;
     enum class freed_as : std::uint8_t { unknown, frame, other };
