@@ -182,4 +182,16 @@ TEST_F(apply, times_with_the_recording_are_said_to_be_that) {
     EXPECT_EQ(json()["outcome"], "unknown");
 }
 
+// As where an arena is static in a header, so that another one is reset.
+TEST_F(apply, more_memory_is_no_success) {
+    made_trace grown = program(0, 0, "3");
+    const auto blocks = grown.stack({"main()", "request():5", "new_block():1"});
+    for (int i = 0; i < 10; ++i) grown.allocate(blocks, 1 << 20);
+    const apply_check& found = check(program(1000, 1000, "3"), grown, cpu_times{100e6, 60e6});
+    EXPECT_NE(found.outcome, prediction_outcome::below);
+    EXPECT_FALSE(found.held());
+    EXPECT_NE(text().find("10.0 MiB after. That is far more."), std::string::npos) << text();
+    EXPECT_EQ(json()["peak_bytes_after"], 10 << 20);
+}
+
 }  // namespace

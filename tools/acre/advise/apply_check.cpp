@@ -186,6 +186,27 @@ std::string outcome_text(const apply_check& check) {
     return wrapped(text, 0, 110);
 }
 
+std::string memory_text(const apply_check& check) {
+    std::string text = fmt::format("Memory: at most {} live at a time before, {} after.",
+                                   bytes_text(check.peak_bytes_before), bytes_text(check.peak_bytes_after));
+    if (check.followed() != 0 && check.takes_far_more()) {
+        text +=
+            " That is far more. Is an arena never reset? A resource that is declared static in a header is another one "
+            "in each source file: declare it inline there, in C extern.";
+    }
+    return wrapped(text, 0, 110);
+}
+
+std::uint64_t peak_bytes_of(const history& run) {
+    std::uint64_t live = 0;
+    std::uint64_t peak = 0;
+    run.for_each([&](const recorded_event& each) {
+        live = each.allocates ? live + each.size : live - each.size;
+        peak = std::max(peak, live);
+    });
+    return peak;
+}
+
 nlohmann::json interval_json(const interval& of) {
     return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
 }
@@ -224,6 +245,11 @@ std::size_t apply_check::followed() const {
     }));
 }
 
+bool apply_check::takes_far_more() const noexcept {
+    constexpr std::uint64_t usual = std::uint64_t{1} << 20;  // a few blocks of each arena
+    return peak_bytes_after > 2 * peak_bytes_before + usual;
+}
+
 bool have_common_functions(const call_paths& before, const call_paths& after) {
     const auto own_functions = [](const call_paths& paths) {
         std::set<std::string> names;
@@ -242,6 +268,8 @@ apply_check check_application(const advice_list& list, const history& before, co
     apply_check result;
     result.objects_before = before.object_count();
     result.objects_after = after.object_count();
+    result.peak_bytes_before = peak_bytes_of(before);
+    result.peak_bytes_after = peak_bytes_of(after);
     result.cpu = cpu;
     named_sites sites_before{before, paths_before};
     named_sites sites_after{after, paths_after};
@@ -271,7 +299,7 @@ std::string apply_text(const apply_check& check, const advice_list& list, const 
     std::string text = fmt::format("{} before, {} after\n\n", plural(check.objects_before, "allocation", "allocations"),
                                    count_text(check.objects_after));
     for (const checked_advice& each : check.advices) text += entry_text(each, list.advices[each.number], paths) + "\n";
-    return text + outcome_text(check);
+    return text + outcome_text(check) + memory_text(check);
 }
 
 nlohmann::json apply_json(const apply_check& check, const advice_list& list, const call_paths& paths) {
@@ -297,6 +325,8 @@ nlohmann::json apply_json(const apply_check& check, const advice_list& list, con
     }
     return {{"allocations_before", check.objects_before},
             {"allocations_after", check.objects_after},
+            {"peak_bytes_before", check.peak_bytes_before},
+            {"peak_bytes_after", check.peak_bytes_after},
             {"advices", advices},
             {"followed", check.followed()},
             {"predicted_ns", interval_json(check.predicted)},

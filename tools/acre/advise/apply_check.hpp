@@ -49,6 +49,8 @@ const char* name_of(prediction_outcome outcome);
 struct apply_check {
     std::uint64_t objects_before = 0;
     std::uint64_t objects_after = 0;
+    std::uint64_t peak_bytes_before = 0;  // live at a time, as requested
+    std::uint64_t peak_bytes_after = 0;
     std::vector<checked_advice> advices;
     interval predicted;  // of all followed advices
     std::optional<cpu_times> cpu;
@@ -56,8 +58,12 @@ struct apply_check {
 
     std::size_t followed() const;
 
-    /// At least one advice was followed, and no less was saved than predicted.
-    bool held() const { return followed() != 0 && outcome != prediction_outcome::below; }
+    /// Whether far more lives at a time than before: as where an arena is not reset, or each source file has its own.
+    bool takes_far_more() const noexcept;
+
+    /// At least one advice was followed, no less was saved than predicted, and the program does not take far more
+    /// memory.
+    bool held() const { return followed() != 0 && outcome != prediction_outcome::below && !takes_far_more(); }
 };
 
 /// Whether two runs have a function of the program's own besides main in common. A program in which all advice was
