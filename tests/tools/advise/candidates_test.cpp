@@ -628,6 +628,28 @@ TEST_F(candidates_of_wrappers, a_function_that_returns_a_vector_is_no_hook) {
     }
 }
 
+// The code of a header of another library is not to be changed: acre's hook puts all of it elsewhere.
+TEST_F(candidates_of_wrappers, a_library_with_a_hook_is_one_group) {
+    const std::string json = "nlohmann::json_abi_v3_11_2::basic_json<std::map>::";
+    const std::string map = "std::map<std::string, int, std::less<std::string> >::operator[](std::string const&)";
+    const auto texts = made.stack({"main", "load:1", json + "create<std::string>(char const*&):3"});
+    const auto members = made.stack({"main", "store:2", json + "operator[](char const*):5", map});
+    const auto ends = made.stack({"main", "drop:3", json + "~basic_json():9"});
+    std::vector<std::uint64_t> live;
+    for (std::uint64_t i = 0; i < 6000; ++i) {
+        live.push_back(made.allocate(i % 2 == 0 ? texts : members, 32 + random() % 100));
+        if (live.size() < 100) continue;
+        std::swap(live[random() % live.size()], live.back());
+        made.release(live.back(), ends);
+        live.pop_back();
+    }
+    ASSERT_EQ(advised().advices.size(), 1U);
+    const advice& only = advised().advices[0];
+    EXPECT_EQ(title_of(only, paths()), "a multi_pool for nlohmann::json");
+    EXPECT_NE(code_of(only, paths()).find("using json = acre::pooled_json;"), std::string::npos);
+    EXPECT_EQ(cautions_of(only, paths()).size(), 1U);
+}
+
 class candidates_of_groups : public candidates {};
 
 TEST_F(candidates_of_groups, a_member_container_is_one_however_it_grows) {

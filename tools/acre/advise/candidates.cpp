@@ -320,7 +320,8 @@ private:
     }
 
     void classify_site(advice each, std::size_t callers, context_set& unclear) {
-        const bool is_of_library = each.place.kind == place_kind::library;
+        const bool has_hook = has_hook_of_acre(each.place);
+        const bool is_of_library = each.place.kind == place_kind::library && !has_hook;
         if (share_of(each.figures.objects) < threshold::worth_a_look) {
             if (is_of_library) {
                 ++list_.small_sites;
@@ -336,12 +337,13 @@ private:
             list_.advices.push_back(std::move(each));
             return;
         }
-        each.escape_depth = each.place.kind == place_kind::hook ? no_owner : depths_.of(each.contexts);
+        each.escape_depth = has_hook || each.place.kind == place_kind::hook ? no_owner : depths_.of(each.contexts);
         ruling ruled = rule_for(each.figures, each.escape_depth);
         if (traits_of(ruled.candidate).in_owner && !dies_in_owner(each.contexts))
             ruled = rule_for(each.figures, no_owner);
-        // The coroutine frees its frame.
-        if (is_coroutine_frame(each.place)) ruled.candidate = verdict_for_several(rule_for(each.figures, no_owner));
+        // The coroutine frees its frame, and a library its own objects.
+        if (has_hook || is_coroutine_frame(each.place))
+            ruled.candidate = verdict_for_several(rule_for(each.figures, no_owner));
         each.candidate = ruled.candidate;
         each.reason = std::move(ruled.reason);
         if (callers < max_callers && traits_of(each.candidate).clearer_by_caller &&

@@ -185,7 +185,8 @@ bool is_own(const function_info& of) {
     const std::string& name = of.short_name;
     return !of.in_runtime_library && !name.starts_with("std::") && !name.starts_with("__gnu_cxx::") &&
            !name.starts_with("operator new") && !name.starts_with("operator delete") && !name.starts_with("acre::") &&
-           name != "_start" && !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
+           !name.starts_with("nlohmann::") && name != "_start" &&
+           !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
 }
 
 /// Sets of numbers that are joined.
@@ -286,7 +287,7 @@ public:
             const bool by_own_new = place.by_own_new;
             const bool is_site = place.kind == place_kind::site;
             const bool is_container = place.kind == place_kind::container;
-            const bool is_library = place.kind == place_kind::library;
+            const bool is_library = place.kind == place_kind::library && place.library->code.empty();
             const std::uint32_t own_node = paths_.own_code(run_.contexts()[context].node);
             const std::uint32_t own = paths_.nodes()[own_node].function;
             const bool is_member = is_container && !place.within.empty() && is_constructor(own, place.within);
@@ -633,6 +634,10 @@ private:
     enum class freed_as : std::uint8_t { unknown, frame, other };
     std::vector<freed_as> frees_of_frames_;  // by context
 };
+
+bool has_hook_of_acre(const change_place& place) {
+    return place.library != nullptr && !place.library->code.empty();
+}
 
 change_places::change_places(const history& run, const call_paths& paths) {
     finder{run, paths, *this}.find();

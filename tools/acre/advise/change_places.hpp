@@ -52,6 +52,9 @@ inline bool is_coroutine_frame(const change_place& place) {
     return place.kind == place_kind::type && place.name.starts_with(coroutine_frame);
 }
 
+/// Memory of a library that acre has a hook for (include/acre/adapt/hooks), by which all of it is put elsewhere.
+bool has_hook_of_acre(const change_place& place);
+
 class change_places {
 public:
     change_places(const history& run, const call_paths& paths);

@@ -26,6 +26,13 @@ constexpr library_memory of_stream{"a stream of the standard library", "std::to_
 constexpr library_memory of_path{"std::filesystem", "", true};
 constexpr library_memory of_locale{"std::locale", "", true};
 constexpr library_memory of_c_library{"the C library", "", true};
+constexpr library_memory of_nlohmann_json{
+    "nlohmann::json", "", true,
+    "#include <acre/adapt/hooks/nlohmann.hpp>\n"
+    "using json = acre::pooled_json;  // in place of nlohmann::json; acre::arena_json where documents die with a "
+    "request\n",
+    "It is a nlohmann::json whose strings are not std::string: get<std::string>() copies one, and texts still serve as "
+    "keys. The header says more."};
 
 struct named_memory {
     std::string_view name;
@@ -165,6 +172,7 @@ const library_memory* library_memory_of(std::string_view function) {
     const std::string_view of = class_in(function);
     const std::string_view member = function_in(function);
     if (of.empty()) return find_in(functions_of_c, first_part(member));
+    if (of.starts_with("nlohmann::")) return &of_nlohmann_json;
     if (of == "std" || of == "std::__1" || of == "std::_V2") return find_in(functions, first_part(member));
     if (!of.starts_with("std::")) return nullptr;
     std::string_view rest = of.substr(5);

@@ -1,4 +1,5 @@
-// Memory that the C or C++ library allocates for itself, not by a call of the program that could get other memory.
+// Memory that a library allocates for itself, not by a call of the program that could get other memory: the C or C++
+// library, or one that acre has a hook for.
 #pragma once
 
 #include <string_view>
@@ -9,6 +10,8 @@ struct library_memory {
     std::string_view name;       // as a person calls it: "std::function"
     std::string_view advice{};   // what avoids the memory; empty: nothing does
     bool with_contents = false;  // also the containers in it are out of the program's reach
+    std::string_view code{};     // what puts all of it into acre's memory; empty: nothing does
+    std::string_view caution{};  // of that code
 };
 
 /// Of a function of a library: the memory that it allocates for itself. Null for all others.

@@ -376,7 +376,7 @@ std::string subject_of(const advice& each, const call_paths& paths) {
         case place_kind::hook:
             return "everything behind " + each.place.name;
         case place_kind::library:
-            return each.place.name + " in " + function;
+            return has_hook_of_acre(each.place) ? each.place.name : each.place.name + " in " + function;
         case place_kind::several: {
             const std::string sites = plural(each.sites.size(), "site", "sites");
             return each.place.function == 0 ? sites + " together" : sites + " whose objects die in " + function;
@@ -456,6 +456,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     std::vector<std::string> cautions;
     if (!each.blockers.empty()) cautions.push_back(blockers_text(each, paths));
     if (each.decision == verdict::leave) return cautions;
+    if (has_hook_of_acre(each.place)) return {std::string{each.place.library->caution}};
     const verdict_traits& traits = traits_of(each.decision);
     for (const char* caution : traits.cautions) {
         if (caution != nullptr) cautions.push_back(filled(caution, each, paths));
