@@ -7,14 +7,17 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "raw_memory.hpp"
 #include "running_conversion.hpp"
 #include "text/text.hpp"
+#include "trace/function_name.hpp"
 #include "trace/seeded_hash.hpp"
 #include "trace/table_fit.hpp"
 #include "trace/writer.hpp"
@@ -81,38 +84,129 @@ std::string note_of_replaced(const std::set<std::string>& paths) {
            " have no names here: the file of that name is gone, or is not the one that the program loaded.";
 }
 
+/// Makes the frames of a recording: one for each address, and more for addresses that functions belong to which were
+/// left by a jump as their last step. Their own frames are in no stack.
+class frame_maker {
+public:
+    frame_maker(const raw_reader& log, const std::vector<raw_module>& modules, symbol_sources& symbols,
+                trace_tables& tables)
+        : modules_{modules}, symbols_{symbols}, tables_{tables}, known_(modules.size() + 1) {
+        // Otherwise frames are missing for other reasons, too.
+        finds_callers_ = log.stacks() == raw::stack_method::unwind_tables;
+        for (const raw_module& each : modules) in_runtime_library_.push_back(is_runtime_library(each.path));
+    }
+
+    /// The number of a node's frame; that of its caller is known.
+    std::uint32_t frame_of(const raw::node& node) {
+        const std::uint32_t recorded = raw::module_of(node);
+        const std::uint32_t module = recorded <= modules_.size() ? recorded : 0;
+        const std::uint32_t plain = plain_frame(module, node.address);
+        const bool is_innermost = module != 0 && raw::is_innermost(node);
+        const bool has_caller = module != 0 && node.parent != no_stack && finds_callers_;
+        const std::uint32_t caller = has_caller ? tables_.call_tree[node.parent].frame : plain;
+        const bool may_be_left = has_caller && is_called_elsewhere(caller, plain);
+        return is_innermost || may_be_left ? completed_frame(plain, may_be_left ? caller : plain, is_innermost) : plain;
+    }
+
+    const std::set<std::string>& replaced() const { return replaced_; }
+
+private:
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+    /// Where functions begin in the file.
+    struct call_info {
+        std::uint64_t called = none;  // directly
+        std::uint64_t around = none;
+    };
+
+    std::uint32_t plain_frame(std::uint32_t module, std::uint64_t address) {
+        const auto [entry, is_new] =
+            known_[module].try_emplace(address, static_cast<std::uint32_t>(tables_.frames.size()));
+        if (is_new) add_frame(module, address);
+        return entry->second;
+    }
+
+    void add_frame(std::uint32_t module, std::uint64_t address) {
+        frame_info& frame = tables_.frames.emplace_back();
+        frame.module = frame_info::no_module;
+        frame.module_offset = address - 1;
+        calls_.resize(tables_.frames.size());
+        if (module == 0) return;
+        const module_info& in = tables_.modules[module - 1];
+        frame.module = module - 1;
+        frame.module_offset -= in.load_bias;
+        symbol_source& source = source_of(frame);
+        frame.locations = source.locate(frame.module_offset);
+        calls_.back() = {.called = source.called_function(frame.module_offset).value_or(none),
+                         .around = source.function_around(frame.module_offset).value_or(none)};
+        if (source.is_replaced()) replaced_.insert(in.path);
+    }
+
+    symbol_source& source_of(const frame_info& frame) { return symbols_.of(modules_[frame.module]); }
+
+    /// Whether the call at a frame is that of another function than the one it got to. What a frame has counts as of
+    /// its module, so functions of the program do not go to frames of the run-time libraries, nor the other way around.
+    bool is_called_elsewhere(std::uint32_t caller, std::uint32_t reached) const {
+        if (calls_[caller].called == none) return false;
+        const std::uint32_t from = tables_.frames[caller].module;
+        const std::uint32_t to = tables_.frames[reached].module;
+        if (in_runtime_library_[from] || in_runtime_library_[to]) return false;
+        return from != to || calls_[caller].called != calls_[reached].around;
+    }
+
+    /// The frame with the functions that were left. `caller`: the same frame if none was left on the way to it.
+    std::uint32_t completed_frame(std::uint32_t plain, std::uint32_t caller, bool is_innermost) {
+        const std::uint64_t called = caller == plain ? none : calls_[caller].called;
+        const std::uint32_t from = tables_.frames[caller].module;
+        const auto [entry, is_new] = completed_.try_emplace({plain, from, called, is_innermost}, plain);
+        if (!is_new) return entry->second;
+        const frame_info& frame = tables_.frames[plain];
+        std::vector<source_location> inside;
+        std::vector<source_location> outside;
+        if (is_innermost) inside = source_of(frame).locate_left(frame.module_offset);
+        if (called != none) {
+            const std::uint64_t reached = frame.module == from ? frame.module_offset : 0;
+            outside = source_of(tables_.frames[caller]).locate_left_before(called, reached);
+        }
+        if (inside.empty() && outside.empty()) return plain;
+        entry->second = static_cast<std::uint32_t>(tables_.frames.size());
+        frame_info made = frame;
+        made.locations.insert(made.locations.begin(), inside.begin(), inside.end());
+        made.locations.insert(made.locations.end(), outside.begin(), outside.end());
+        calls_.push_back(call_info{calls_[plain]});
+        tables_.frames.push_back(std::move(made));
+        return entry->second;
+    }
+
+    const std::vector<raw_module>& modules_;
+    symbol_sources& symbols_;
+    trace_tables& tables_;
+    bool finds_callers_ = false;
+    std::vector<bool> in_runtime_library_;
+    std::vector<std::unordered_map<std::uint64_t, std::uint32_t, seeded_hash>> known_;  // by module and address
+    std::vector<call_info> calls_;                                                      // by frame
+    /// By frame, its caller's module and called function, and whether it is the innermost.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, bool>, std::uint32_t> completed_;
+    std::set<std::string> replaced_;
+};
+
 trace_tables make_tables(const raw_reader& log, symbol_sources& symbols, const progress_report& progress,
                          std::vector<std::string>& notes) {
     trace_tables tables;
     std::vector<raw_module> modules = log.modules();
-    std::set<std::string> replaced;
     for (raw_module& each : modules) {
         each.path = path_of(each);
         tables.modules.push_back({each.path, each.build_id, each.load_bias});
     }
-    std::vector<std::unordered_map<std::uint64_t, std::uint32_t, seeded_hash>> known(tables.modules.size() + 1);
+    frame_maker frames{log, modules, symbols, tables};
     tables.call_tree.resize(log.nodes().size());
     tables.scope_names = log.scope_names();
     for (std::size_t i = 1; i < log.nodes().size(); ++i) {
         progress.part(0, symbols_done, i, log.nodes().size());
         const raw::node& node = log.nodes()[i];
-        const std::size_t module = node.module <= tables.modules.size() ? node.module : 0;
-        const auto [entry, is_new] =
-            known[module].try_emplace(node.address, static_cast<std::uint32_t>(tables.frames.size()));
-        tables.call_tree[i] = {node.parent, entry->second};
-        if (!is_new) continue;
-        frame_info& frame = tables.frames.emplace_back();
-        frame.module = frame_info::no_module;
-        frame.module_offset = node.address - 1;
-        if (module == 0) continue;
-        const module_info& in = tables.modules[module - 1];
-        frame.module = static_cast<std::uint32_t>(module - 1);
-        frame.module_offset -= in.load_bias;
-        symbol_source& source = symbols.of(modules[module - 1]);
-        frame.locations = source.locate(frame.module_offset);
-        if (source.is_replaced()) replaced.insert(in.path);
+        tables.call_tree[i] = {node.parent, frames.frame_of(node)};
     }
-    if (!replaced.empty()) notes.push_back(note_of_replaced(replaced));
+    if (!frames.replaced().empty()) notes.push_back(note_of_replaced(frames.replaced()));
     return tables;
 }
 

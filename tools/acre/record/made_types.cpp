@@ -378,6 +378,30 @@ std::optional<std::uint64_t> call_code::target(std::uint64_t return_address) con
     return target_of(return_address, code - call_bytes);
 }
 
+std::optional<std::uint64_t> call_code::jump_target(std::uint64_t end) const {
+    constexpr unsigned char jump = 0xe9;
+    constexpr unsigned char short_jump = 0xeb;
+    constexpr unsigned char long_opcode = 0x0f;  // of a conditional jump; its condition follows
+    constexpr unsigned char indirect_jump = 0xff;
+    const unsigned char* code = at(end, call_bytes + 1, 0);
+    if (code == nullptr) return std::nullopt;
+    const bool is_conditional = *(code - 6) == long_opcode && (*(code - 5) & 0xf0U) == 0x80;
+    if (*(code - 5) == jump || is_conditional) return target_of(end, code - call_bytes);
+    // The distance of an indirect jump may look like a short one.
+    if (*(code - 2) != short_jump || *(code - 6) == indirect_jump || *(code - 3) == indirect_jump) return std::nullopt;
+    return end + static_cast<std::uint64_t>(std::int64_t{static_cast<signed char>(*(code - 1))});
+}
+
+bool call_code::jumps_through_table(std::uint64_t address) const {
+    constexpr std::array<unsigned char, 4> mark{0xf3, 0x0f, 0x1e, 0xfa};  // of a target of jumps
+    constexpr unsigned char prefix = 0xf2;
+    const unsigned char* code = at(address, 0, 8);
+    if (code == nullptr) return false;
+    if (std::equal(mark.begin(), mark.end(), code)) code += mark.size();
+    if (*code == prefix) ++code;
+    return code[0] == 0xff && code[1] == 0x25;
+}
+
 std::optional<std::uint64_t> call_code::first_argument(std::uint64_t return_address) const {
     const unsigned char* code = at(return_address, call_bytes + searched_before, 0);
     if (code == nullptr) return std::nullopt;

@@ -23,6 +23,12 @@ public:
     /// Where a direct call that returns to this address goes.
     std::optional<std::uint64_t> target(std::uint64_t return_address) const;
 
+    /// Where the direct jump that ends at this address goes, conditional or not.
+    std::optional<std::uint64_t> jump_target(std::uint64_t end) const;
+
+    /// Whether the code at an address jumps through a pointer in the file, as to a function of another file.
+    bool jumps_through_table(std::uint64_t address) const;
+
     /// The number that the code puts into the first argument of that call, if it is a constant.
     std::optional<std::uint64_t> first_argument(std::uint64_t return_address) const;
 

@@ -14,7 +14,7 @@
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 5;
+inline constexpr std::uint32_t file_version = 6;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -144,8 +144,19 @@ constexpr std::uint64_t pack(std::uint64_t pointer, row_kind kind, unsigned alig
 struct node {
     std::uint64_t address;  // return address: just behind the call
     std::uint32_t parent;   // a smaller number
-    std::uint32_t module;   // 0: none
+    std::uint32_t module;   // 0: none; and innermost_bit
 };
+
+/// Of a node that is the innermost of a stack, and no other's parent, although the call there goes to a function of the
+/// program: that function was left before it allocated or freed, by a jump as its last step.
+inline constexpr std::uint32_t innermost_bit = std::uint32_t{1} << 31;
+
+constexpr bool is_innermost(const node& of) {
+    return (of.module & innermost_bit) != 0;
+}
+constexpr std::uint32_t module_of(const node& of) {
+    return of.module & ~innermost_bit;
+}
 static_assert(sizeof(node) == 16);
 
 /// Tells apart files of the same path; all zeros if it is not known.

@@ -22,6 +22,7 @@
 
 #include "function_names.hpp"
 #include "made_types.hpp"
+#include "tail_calls.hpp"
 #include "trace/call_paths.hpp"
 #include "trace/function_name.hpp"
 
@@ -189,6 +190,11 @@ public:
         return nullptr;
     }
 
+    /// Whether a symbol begins at an address.
+    bool begins_at(std::uint64_t address) const {
+        return std::ranges::binary_search(symbols_, address, {}, &symbol::begin);
+    }
+
 private:
     struct symbol {
         std::uint64_t begin;
@@ -335,6 +341,21 @@ struct symbol_source::state {
     std::optional<Dwarf_Die> function_at(std::uint64_t address, Dwarf_Die* unit = nullptr);
     std::optional<Dwarf_Die> class_of_next_constructor(Dwarf_Die scope, const call_of_new& call);
     void add_made_type(std::uint64_t address, Dwarf_Die scope, std::vector<source_location>& into);
+
+    /// Functions that were left by jumps, innermost first, and whether that ended in a recorded function.
+    struct left_functions {
+        std::vector<source_location> locations;
+        bool may_be = false;
+    };
+    std::unordered_map<std::uint64_t, left_functions> left;  // by the function that is called first
+
+    bool begins_function(std::uint64_t address);
+    const left_functions& left_from(std::uint64_t function, int depth);
+    left_functions find_left(std::uint64_t function, int depth);
+    left_functions after_jump(const tail_call& jump, int depth);
+    source_location declaration_of(Dwarf_Die function, std::uint64_t address);
+    bool is_part_of(std::uint64_t function, std::uint64_t address);
+    std::vector<source_location> left_before(std::uint64_t function, std::uint64_t reached);
 };
 
 bool symbol_source::state::open(const std::string& path) {
@@ -361,14 +382,15 @@ std::string symbol_source::state::build_id() const {
 
 void symbol_source::state::read() {
     starts = function_starts{elf};
-    if (!is_c_library(module_name)) open_debug_information();
+    if (is_c_library(module_name)) return;
+    code = call_code{elf};
+    open_debug_information();
 }
 
 /// Indexes the units by address. libdw needs an index from the compiler for that, which g++ writes and clang++ does
 /// not.
 void symbol_source::state::open_debug_information() {
     debug = dwfl_module_getdwarf(module, &debug_shift);
-    if (debug != nullptr) code = call_code{elf};
     Dwarf_Off next = 0;
     std::size_t head = 0;
     for (Dwarf_Off at = 0; debug != nullptr && dwarf_nextcu(debug, at, &next, &head, nullptr, nullptr, nullptr) == 0;
@@ -484,6 +506,98 @@ std::string symbol_source::state::name_at(std::uint64_t address) {
     return start ? fmt::format("{}+{:#x}", module_name, *start) : std::string{};
 }
 
+/// Whether a function of the module begins at an address of the file; tables of jumps to other modules have no symbols.
+bool symbol_source::state::begins_function(std::uint64_t address) {
+    if (!symbols) symbols.emplace(module);
+    if (symbols->begins_at(address + shift)) return true;
+    const bool is_unnamed = symbols->find(address + shift) == nullptr && starts.find(address) == address;
+    return is_unnamed && !code.jumps_through_table(address);
+}
+
+source_location symbol_source::state::declaration_of(Dwarf_Die function, std::uint64_t address) {
+    int line = 0;
+    if (dwarf_decl_line(&function, &line) != 0 || line < 0) line = 0;
+    source_location place{names.of(function), text(dwarf_decl_file(&function)), static_cast<std::uint32_t>(line)};
+    if (place.function.empty()) place.function = name_at(address);
+    return place;
+}
+
+const symbol_source::state::left_functions& symbol_source::state::left_from(std::uint64_t function, int depth) {
+    // Functions that jump to each other in a circle find that nothing is known yet.
+    const auto [entry, is_new] = left.try_emplace(function);
+    left_functions& known = entry->second;  // stays where it is when others are added
+    if (is_new) known = find_left(function, depth);
+    return known;
+}
+
+/// What may have been left after a jump.
+symbol_source::state::left_functions symbol_source::state::after_jump(const tail_call& jump, int depth) {
+    if (!jump.target) return {{}, true};
+    if (const char* name = code.imported(*jump.target)) return {{}, is_recorded_function(name)};
+    if (is_recorded_function(symbol_at(*jump.target + shift))) return {{}, true};
+    if (!begins_function(*jump.target) && code.jumps_through_table(*jump.target)) return {{}, true};
+    return depth > 1 ? left_from(*jump.target, depth - 1) : left_functions{};
+}
+
+/// `function`: in the file.
+symbol_source::state::left_functions symbol_source::state::find_left(std::uint64_t function, int depth) {
+    const std::uint64_t address = function + shift;
+    if (!begins_function(function) || is_recorded_function(symbol_at(address))) return {};
+    const std::optional<Dwarf_Die> entry = function_at(address);
+    if (!entry) return {{{name_at(address), {}, 0}}, true};
+    std::vector<std::vector<source_location>> ways;  // what was left after the function
+    std::uint64_t place = 0;
+    for (const tail_call& jump : tail_calls_of(*entry, code, shift - debug_shift)) {
+        left_functions way = after_jump(jump, depth);
+        if (!way.may_be) continue;
+        ways.push_back(std::move(way.locations));
+        place = jump.place + debug_shift;
+    }
+    std::vector<source_location> locations;
+    // Of several ways it is known only what all of them have in common.
+    if (!ways.empty() && std::ranges::all_of(ways, [&](const auto& each) { return each == ways.front(); }))
+        locations = ways.front();
+    std::vector<source_location> own;
+    if (ways.size() == 1) add_functions(place, own);
+    if (own.empty()) own.push_back(declaration_of(*entry, address));
+    locations.insert(locations.end(), own.begin(), own.end());
+    return {std::move(locations), !ways.empty()};
+}
+
+/// Whether an address is in a part of a function, such as the one that is seldom executed; compilers put them apart.
+bool symbol_source::state::is_part_of(std::uint64_t function, std::uint64_t address) {
+    const std::optional<Dwarf_Die> whole = function_at(function + shift);
+    const std::optional<Dwarf_Die> around = function_at(address + shift);
+    if (whole && around) {
+        Dwarf_Die one = *whole;
+        Dwarf_Die other = *around;
+        return one.addr == other.addr || names.of(one) == names.of(other);
+    }
+    const std::string name = text(symbol_at(function + shift));
+    const std::string other = text(symbol_at(address + shift));
+    return name == other || other.starts_with(name + ".");
+}
+
+std::vector<source_location> symbol_source::state::left_before(std::uint64_t function, std::uint64_t reached) {
+    const std::uint64_t address = function + shift;
+    if (!begins_function(function) || is_recorded_function(symbol_at(address))) return {};
+    if (reached != 0 && is_part_of(function, reached)) return {};
+    const std::optional<Dwarf_Die> entry = function_at(address);
+    if (!entry) return {{name_at(address), {}, 0}};
+    const std::optional<std::uint64_t> next = reached != 0 ? starts.find(reached) : std::nullopt;
+    std::vector<tail_call> jumps = tail_calls_of(*entry, code, shift - debug_shift);
+    const auto leads_there = [&](const tail_call& each) { return each.target && each.target == next; };
+    if (std::ranges::any_of(jumps, leads_there)) {
+        std::erase_if(jumps, [&](const tail_call& each) { return !leads_there(each); });
+    } else {
+        std::erase_if(jumps, [&](const tail_call& each) { return each.target && begins_function(*each.target); });
+    }
+    std::vector<source_location> locations;
+    if (jumps.size() == 1) add_functions(jumps.front().place + debug_shift, locations);
+    if (locations.empty()) locations.push_back(declaration_of(*entry, address));
+    return locations;
+}
+
 symbol_source::symbol_source(const std::string& path, const std::string& build_id, const raw::file_identity& loaded) {
     // A file in memory has the path "/memfd:name".
     if (!path.starts_with('/') || path.starts_with("/memfd:")) return;
@@ -513,6 +627,28 @@ std::vector<source_location> symbol_source::find(std::uint64_t address) {
     if (found.back().function.empty()) found.back().function = state_->name_at(address);
     if (found.size() == 1 && found.front().function.empty() && found.front().file.empty()) found.clear();
     return found;
+}
+
+std::vector<source_location> symbol_source::locate_left(std::uint64_t address) {
+    constexpr int deepest = 4;
+    if (!state_) return {};
+    const std::optional<std::uint64_t> function = state_->code.target(address + 1);
+    return function ? state_->left_from(*function, deepest).locations : std::vector<source_location>{};
+}
+
+std::optional<std::uint64_t> symbol_source::called_function(std::uint64_t address) const {
+    const auto called = state_ ? state_->code.target(address + 1) : std::nullopt;
+    if (!called || state_->starts.find(*called) != called || state_->code.jumps_through_table(*called))
+        return std::nullopt;
+    return called;
+}
+
+std::optional<std::uint64_t> symbol_source::function_around(std::uint64_t address) const {
+    return state_ ? state_->starts.find(address) : std::nullopt;
+}
+
+std::vector<source_location> symbol_source::locate_left_before(std::uint64_t called, std::uint64_t reached) {
+    return state_ ? state_->left_before(called, reached) : std::vector<source_location>{};
 }
 
 /// Each source has a descriptor.

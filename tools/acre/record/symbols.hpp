@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -30,6 +31,20 @@ public:
 
     /// Innermost inlined call first; empty if nothing is known.
     const std::vector<source_location>& locate(std::uint64_t address);
+
+    /// The functions that the call at an address leads to and that were left by a jump before memory was allocated or
+    /// freed, innermost first. Only for the innermost address of a stack. Empty if there are none or it is not known.
+    std::vector<source_location> locate_left(std::uint64_t address);
+
+    /// Where the function begins, in the file, that is called directly before an address; nothing if none is known.
+    std::optional<std::uint64_t> called_function(std::uint64_t address) const;
+
+    /// Where the function that contains an address begins, by the unwind information.
+    std::optional<std::uint64_t> function_around(std::uint64_t address) const;
+
+    /// The function that begins at `called`, if it was left by a jump before what it was called for got to `reached`,
+    /// an address in this file; 0: in another file. It is known that the function there, if any, begins elsewhere.
+    std::vector<source_location> locate_left_before(std::uint64_t called, std::uint64_t reached);
 
 private:
     struct state;

@@ -92,6 +92,8 @@ struct source_location {
     std::string function;    // demangled; empty when unknown
     std::string file;        // empty when unknown
     std::uint32_t line = 0;  // 0 when unknown
+
+    friend bool operator==(const source_location&, const source_location&) = default;
 };
 
 /// A return address, resolved after the run.

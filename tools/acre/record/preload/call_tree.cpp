@@ -30,9 +30,10 @@ bool call_tree::write_node(std::uint32_t parent, tagged_address address, log_fil
         log_file::begin_chunk(chunk_, raw::chunk_kind::nodes, 0, 1);
     }
     if (chunk_->count.load(std::memory_order_relaxed) == fitting && !log.flush(chunk_, sizeof(raw::node))) return false;
+    const bool is_innermost = (address & innermost_node) != 0;
     const std::uint64_t at = chunk_->count.load(std::memory_order_relaxed);
     reinterpret_cast<raw::node*>(chunk_ + 1)[at] = {address << 16 >> 16, parent,
-                                                    static_cast<std::uint32_t>(address >> 48)};
+                                                    module_of(address) | (is_innermost ? raw::innermost_bit : 0)};
     chunk_->count.store(at + 1, std::memory_order_release);
     return true;
 }
@@ -51,6 +52,17 @@ void call_tree::note_recursion(std::uint32_t from, std::uint32_t back_to, tagged
         if (node == back_to) break;
     }
     if (is_news) make_node(from, address, log);
+}
+
+std::uint32_t call_tree::add_innermost(std::uint32_t node, tagged_address address, log_file& log) {
+    const lock_guard guard{changing_};
+    if (!entries_.make_room()) return node;
+    if (const auto found = find(node, address); found.entry != nullptr) return found.entry->node;
+    const std::uint32_t parent = nodes_[node - 1].parent;
+    std::uint32_t made = make_node(parent, address, log);
+    if (made == parent) made = node;  // there is no room for it
+    entries_.add(address, {node, made});
+    return made;
 }
 
 std::uint32_t call_tree::add(std::uint32_t parent, tagged_address address, log_file& log) {

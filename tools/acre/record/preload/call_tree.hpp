@@ -4,6 +4,10 @@
 // Recursion is folded: a return address that is already on the path leads back to its node. So a stack has each address
 // once, and its depth does not depend on the data. The call that was folded gets a node, too, where it is the first to
 // tell that one of the calls between is recursive: no stack has it, but a reader sees by it which functions are.
+//
+// A function may end with a jump to malloc or free, which takes its own frame from the stack: the innermost address is
+// then that of the call of the function. As such it has a node of its own, beside the one that is the parent of what
+// the function calls otherwise. So a reader can add the function to the one and not to the other.
 #pragma once
 
 #include "log_file.hpp"
@@ -20,6 +24,14 @@ public:
         if (found.entry != nullptr) [[likely]]
             return found.entry->node;
         return add(parent, address, log);
+    }
+
+    /// The node of a stack whose innermost address has this node.
+    std::uint32_t innermost_of(std::uint32_t node, tagged_address address, log_file& log) {
+        if ((address & calls_own_module) == 0 || node == 0) [[likely]]
+            return node;
+        const auto found = find(node, address | innermost_node);
+        return found.entry != nullptr ? found.entry->node : add_innermost(node, address | innermost_node, log);
     }
 
 private:
@@ -46,6 +58,7 @@ private:
     }
 
     [[gnu::noinline]] std::uint32_t add(std::uint32_t parent, tagged_address address, log_file& log);
+    [[gnu::noinline]] std::uint32_t add_innermost(std::uint32_t node, tagged_address address, log_file& log);
     std::uint32_t find_on_path(std::uint32_t node, tagged_address address) const;
     void note_recursion(std::uint32_t from, std::uint32_t back_to, tagged_address address, log_file& log);
     std::uint32_t make_node(std::uint32_t parent, tagged_address address, log_file& log);

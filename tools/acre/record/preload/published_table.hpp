@@ -6,8 +6,19 @@
 
 namespace acre::recorder {
 
-/// A return address with the number of its module in the upper 16 bits.
+/// A return address with facts in the upper 16 bits: the number of its module in the lower ones of these, and the bits
+/// below.
 using tagged_address = std::uint64_t;
+
+/// The call before the address goes to a function of its module, not to a table of jumps to other modules.
+inline constexpr tagged_address calls_own_module = tagged_address{1} << 63;
+
+/// Of a node of the call tree, see raw::innermost_bit.
+inline constexpr tagged_address innermost_node = tagged_address{1} << 62;
+
+constexpr std::uint32_t module_of(tagged_address address) {
+    return static_cast<std::uint32_t>((address & ~(calls_own_module | innermost_node)) >> 48);
+}
 
 constexpr std::uint64_t spread(std::uint64_t key) {
     return key * 0x9e37'79b9'7f4a'7c15;

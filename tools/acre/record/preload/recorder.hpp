@@ -177,7 +177,7 @@ using hook_frame = const std::uintptr_t*;
     process_state& process = *state->process;
     if (process.stacks == raw::stack_method::caller) {
         const tagged_address address = process.rules.find(frame[1], process.log).address;
-        return process.tree.child(0, address, process.log);
+        return process.tree.innermost_of(process.tree.child(0, address, process.log), address, process.log);
     }
     return state->walker.walk({process.rules, process.tree, process.log}, reinterpret_cast<std::uintptr_t>(frame + 1),
                               *frame);

@@ -84,6 +84,27 @@ raw::file_identity identity_of(const char* path) {
             status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
+/// Whether code is the begin of a jump through a table, as linkers make one for each function of another module: after
+/// the mark of a target (endbr64) and a prefix (bnd).
+bool jumps_through_table(const unsigned char (&code)[8]) {
+    constexpr unsigned char mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    std::size_t at = std::memcmp(code, mark, sizeof mark) == 0 ? sizeof mark : 0;
+    if (code[at] == 0xf2) ++at;
+    return code[at] == 0xff && code[at + 1] == 0x25;
+}
+
+/// Whether the code before a return address calls a function of the same module by its address.
+bool calls_function_of(module_memory& memory, std::uintptr_t return_address) {
+    struct [[gnu::packed]] {
+        unsigned char opcode;
+        std::int32_t distance;
+    } call;
+    unsigned char begin[8];
+    if (!memory.read(return_address - sizeof call, call) || call.opcode != 0xe8) return false;
+    const std::uintptr_t function = return_address + static_cast<std::uintptr_t>(std::intptr_t{call.distance});
+    return memory.read(function, begin) && !jumps_through_table(begin);
+}
+
 }  // namespace
 
 std::uint32_t module_list::find(std::uintptr_t address, log_file& log, dl_find_object& found, bool& changed) {
@@ -168,7 +189,9 @@ rule_table::result rule_table::add(std::uintptr_t address, log_file& log) {
     if (changed) forget_entries();
     // Code outside modules can be replaced unnoticed, so it is not cached.
     if (number == 0) return {address << 16 >> 16, {}};
-    const result found{address | std::uint64_t{number} << 48, rule_of(address, module)};
+    module_memory memory = modules_.memory_of(module);
+    const tagged_address call = calls_function_of(memory, address) ? calls_own_module : 0;
+    const result found{address | std::uint64_t{number} << 48 | call, rule_of(address, module)};
     if (rules_.make_room()) rules_.add(found.address, {found.rule});
     return found;
 }
@@ -179,7 +202,7 @@ void rule_table::forget_unloaded() {
 }
 
 void rule_table::forget_entries() {
-    rules_.forget_unless([&](tagged_address key) { return modules_.loaded(static_cast<std::uint32_t>(key >> 48)); });
+    rules_.forget_unless([&](tagged_address key) { return modules_.loaded(module_of(key)); });
     epoch_.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -18,7 +18,7 @@ std::size_t stack_walker::end_of_stack(const context& in, std::size_t fresh) {
     words_kept_ = 0;
     stack_is_whole_ = fresh < frame_limit;
     const bool may_be_none = fresh > 1 && in.rules.uses_frame_pointers();
-    return may_be_none && fresh_[fresh - 1].tagged >> 48 == 0 ? fresh - 1 : fresh;
+    return may_be_none && module_of(fresh_[fresh - 1].tagged) == 0 ? fresh - 1 : fresh;
 }
 
 bool stack_walker::step_out_of_signal(position& at, fresh_frame& here) {

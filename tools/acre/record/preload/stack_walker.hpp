@@ -223,9 +223,14 @@ private:
     [[gnu::noinline]] std::uint32_t walk_without_shortcut(const context& in, shortcut* of_slot, std::uintptr_t slot,
                                                           std::uintptr_t rbp) {
         std::uint32_t node = 0;
+        tagged_address first;
         if (const std::size_t fresh = walk_fresh(in, {slot, slot + 8, rbp, false}, node); fresh != 0) {
+            first = fresh_[0].tagged;
             node = remember_fresh(in, fresh, node);
+        } else {
+            first = in.rules.find(load(slot), in.log).address;
         }
+        node = in.tree.innermost_of(node, first, in.log);
         keep_shortcut(shortcut_to_replace(of_slot, slot), slot, rbp, node);
         return node;
     }
