@@ -587,23 +587,39 @@ TEST_F(candidates_of_wrappers, what_one_call_frees_gets_one_verdict) {
     EXPECT_EQ(title_of(only, paths()), "a multi_pool for everything behind get_memory");
 }
 
-TEST_F(candidates_of_wrappers, a_hook_that_also_frees_gets_one_verdict) {
-    // As lua_Alloc: one function allocates and frees, for many.
-    std::vector<std::uint32_t> makes;
-    for (const char* caller : {"new_string:1", "new_table:2", "new_function:3"})
-        makes.push_back(made.stack({"main", "run:1", caller, "alloc_hook:7"}));
-    const auto ends = made.stack({"main", "run:2", "collect:5", "alloc_hook:9"});
-    std::vector<std::uint64_t> live;
-    for (std::uint64_t i = 0; i < 6000; ++i) {
-        live.push_back(made.allocate(makes[i % 3], i % 3 == 0 ? 1 + random() % 90 : 32 * (i % 3)));
-        if (live.size() < 200) continue;
-        std::swap(live[random() % live.size()], live.back());
-        made.release(live.back(), ends);
-        live.pop_back();
+/// As lua_Alloc: one function allocates and frees, for many.
+class candidates_of_hooks : public candidates {
+protected:
+    void hook(operation allocates) {
+        std::vector<std::uint32_t> makes;
+        for (const char* caller : {"new_string:1", "new_table:2", "new_function:3"})
+            makes.push_back(made.stack({"main", "run:1", caller, "alloc_hook:7"}));
+        const auto ends = made.stack({"main", "run:2", "collect:5", "alloc_hook:9"});
+        std::vector<std::uint64_t> live;
+        for (std::uint64_t i = 0; i < 6000; ++i) {
+            const std::uint64_t size = i % 3 == 0 ? 1 + random() % 90 : 32 * (i % 3);
+            live.push_back(made.allocate(makes[i % 3], size, 0, allocates));
+            if (live.size() < 200) continue;
+            std::swap(live[random() % live.size()], live.back());
+            made.release(live.back(), ends);
+            live.pop_back();
+        }
     }
+};
+
+TEST_F(candidates_of_hooks, by_operator_new_are_told_from_those_by_malloc) {
+    hook(operation::new_single);
+    ASSERT_EQ(advised().advices.size(), 1U);
+    EXPECT_EQ(advised().advices[0].place.kind, place_kind::hook);
+    EXPECT_EQ(code_of(advised().advices[0], paths()).find("malloc"), std::string::npos);
+}
+
+TEST_F(candidates_of_hooks, get_one_verdict) {
+    hook(operation::malloc);
     ASSERT_EQ(advised().advices.size(), 1U);
     EXPECT_EQ(advised().advices[0].place.kind, place_kind::hook);
     EXPECT_EQ(advised().advices[0].place.name, "alloc_hook");
+    EXPECT_NE(code_of(advised().advices[0], paths()).find("for malloc"), std::string::npos);
     EXPECT_EQ(advised().advices[0].candidate, verdict::multi_pool);
 }
 

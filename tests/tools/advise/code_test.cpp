@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -83,6 +84,22 @@ protected:
                             << pasted.substr(after_includes) << (is_statements ? "}\n" : "");
         const std::string compile = C_COMMAND " '" + file.string() + "' 2>&1";
         EXPECT_EQ(std::system(compile.c_str()), 0) << pasted;
+    }
+
+    static std::string cautions_text(const advice& each, const call_paths& paths) {
+        std::string text;
+        for (const std::string& caution : cautions_of(each, paths)) text += caution + "\n";
+        return text;
+    }
+
+    void write_file(const char* name, const std::string& text) const { std::ofstream{directory_ / name} << text; }
+
+    /// Compiles a.c and b.c, or a.cpp and b.cpp, into one object.
+    int join(const std::string& command, const std::string& extension) const {
+        const std::string path = "'" + directory_.path().string() + "/";
+        return std::system((command + " -o " + path + "joined.o' " + path + "a." + extension + "' " + path + "b." +
+                            extension + "' 2>&1")
+                               .c_str());
     }
 
     temporary_directory directory_;
@@ -347,6 +364,205 @@ TEST_F(code, a_pool_that_threads_share_is_static) {
               std::string::npos);
 }
 
+class code_of_files : public code {
+protected:
+    code_of_files() {
+        sets_ = made_.stack({"main", "process", "parse", "set"});
+        processes_ = made_.stack({"main", "process"});
+        frees_ = made_.stack({"main", "collect"});
+    }
+
+    std::uint32_t function(const call_paths& paths, const std::string& name) const {
+        const auto found = std::ranges::find(paths.functions(), name, &function_info::name);
+        return static_cast<std::uint32_t>(found - paths.functions().begin());
+    }
+
+    /// The files of functions; those of others are made.cpp.
+    call_paths paths_with(const std::map<std::string, std::string>& files) {
+        for (frame_info& frame : made_.tables.frames) {
+            const auto found = files.find(frame.locations[0].function);
+            if (found != files.end()) frame.locations[0].file = found->second;
+        }
+        return call_paths{made_.tables};
+    }
+
+    /// Of objects that `set` allocates.
+    advice advice_in(const call_paths& paths, verdict which, std::uint64_t threads) const {
+        advice each = advice_of(which, threads, stack_);
+        each.stack = sets_;
+        each.site = paths.site(sets_);
+        each.function = function(paths, "process");
+        each.of_scope = which == verdict::arena;
+        each.sites = {{each.site, 20}};
+        each.figures.objects = 20;
+        return each;
+    }
+
+    std::uint32_t sets_ = 0;
+    std::uint32_t processes_ = 0;
+    std::uint32_t frees_ = 0;
+};
+
+TEST_F(code_of_files, of_several_files_is_for_a_header_that_they_include) {
+    const call_paths paths = paths_with({{"set", "src/parse.cpp"}, {"process", "src/main.cpp"}, {"collect", "src/gc.cpp"}});
+    std::string header = "#pragma once\n#include <string>\n#include <vector>\nstruct thing { long value[6]; };\n";
+    std::string uses;
+    int number = 0;
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave || which == verdict::stack_buffer) continue;
+        for (const std::uint64_t threads : {1U, 4U}) {
+            if (which == verdict::scratch && threads == 1) continue;  // would have the same name
+            advice each = advice_in(paths, which, threads);
+            each.variable = "owner_" + std::to_string(++number);
+            each.places = {{.kind = place_kind::type, .name = "thing", .by_new = true},
+                           {.kind = place_kind::container, .name = "std::vector<int>"}};
+            each.freed_at = {{.site = paths.site(frees_), .objects = 20}};
+            const std::string pasted = code_of(each, paths);
+            const bool resets = which == verdict::arena || which == verdict::scratch;
+            if (traits_of(which).freed_as_whole && !resets) continue;  // the other file does not use it
+            EXPECT_EQ(pasted.find("static "), std::string::npos) << pasted;
+            EXPECT_TRUE(pasted.starts_with(std::string{"// in a header that parse.cpp and "} +
+                                           (resets ? "main.cpp" : "gc.cpp") +
+                                           " include: the lines with #include, using and inline\n"))
+                << pasted;
+            std::istringstream lines{pasted};
+            std::string body;
+            for (std::string line; std::getline(lines, line);) {
+                const bool is_shared =
+                    line.starts_with("#include") || line.starts_with("using ") || line.starts_with("inline ");
+                (is_shared ? header : body) += line + "\n";
+            }
+            uses += function_around(body, number);
+        }
+    }
+    write_file("header.hpp", header);
+    for (const char* source : {"a", "b"}) {
+        write_file((source + std::string{".cpp"}).c_str(),
+                   "#include \"header.hpp\"\nstruct derived : thing {};\nnamespace " + std::string{source} + " {\n" + uses +
+                       "}\n");
+    }
+    EXPECT_EQ(join(CXX_JOIN_COMMAND, "cpp"), 0) << header << uses;
+}
+
+TEST_F(code_of_files, of_one_file_is_for_that_file) {
+    const call_paths paths = paths_with({});
+    advice each = advice_in(paths, verdict::arena, 1);
+    each.freed_at = {{.site = paths.site(frees_), .objects = 20}};
+    EXPECT_NE(code_of(each, paths).find("\nstatic acre::arena "), std::string::npos);
+    each = advice_in(paths, verdict::multi_pool, 4);
+    EXPECT_NE(code_of(each, paths).find("\nthread_local acre::multi_pool "), std::string::npos);
+}
+
+TEST_F(code_of_files, of_a_header_is_for_that_header) {
+    const call_paths paths = paths_with({{"set", "include/store.hpp"}});
+    advice each = advice_in(paths, verdict::multi_pool, 1);
+    EXPECT_TRUE(code_of(each, paths).starts_with("// in store.hpp, or in a header that it includes: the lines with "))
+        << code_of(each, paths);
+    EXPECT_NE(code_of(each, paths).find("\ninline acre::multi_pool "), std::string::npos);
+    each = advice_in(paths, verdict::scratch, 1);
+    EXPECT_NE(code_of(each, paths).find("\ninline thread_local acre::arena scratch_memory"), std::string::npos);
+}
+
+// Nothing else of the program names an arena that is freed as a whole.
+TEST_F(code_of_files, frees_count_where_they_use_the_code) {
+    const call_paths paths = paths_with({{"collect", "gc.cpp"}});
+    const auto written = [&](verdict which) {
+        advice each = advice_in(paths, which, 1);
+        each.freed_at = {{.site = paths.site(frees_), .objects = 20}};
+        return code_of(each, paths);
+    };
+    EXPECT_NE(written(verdict::multi_pool).find("inline acre::multi_pool"), std::string::npos);
+    EXPECT_NE(written(verdict::arena).find("static acre::arena"), std::string::npos);
+}
+
+TEST_F(code_of_files, in_c_has_declarations_and_definitions) {
+    const call_paths paths = paths_with({{"set", "src/set.c"}, {"process", "src/main.c"}, {"collect", "src/gc.c"}});
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave || which == verdict::stack_buffer) continue;
+        for (const std::uint64_t threads : {1U, 4U}) {
+            advice each = advice_in(paths, which, threads);
+            each.variable = "set";
+            each.figures.reallocated = each.figures.zeroed = true;
+            each.c_functions = {"strdup"};
+            each.sites.push_back({paths.site(processes_), 5});
+            each.freed_at = {{.site = paths.site(frees_), .objects = 20}};
+            const std::string pasted = code_of(each, paths);
+            const std::string begin = traits_of(which).freed_as_whole
+                                          ? "// in a header that set.c and main.c include:\n"
+                                          : "// in a header that set.c, main.c and gc.c include:\n";
+            EXPECT_TRUE(pasted.starts_with(begin)) << pasted;
+            const std::size_t source = pasted.find("// in set.c, behind its own #include lines:\n");
+            ASSERT_NE(source, std::string::npos) << pasted;
+            const std::string header = pasted.substr(0, source);
+            const bool is_pool = header.find("_allocate(void);") != std::string::npos;
+            EXPECT_TRUE(is_pool || header.find("\nvoid* set_malloc(size_t bytes);\n") != std::string::npos) << pasted;
+            EXPECT_EQ(pasted.find('@'), std::string::npos) << pasted;
+            EXPECT_EQ(header.find("static"), std::string::npos) << pasted;
+            write_file("set.h", "#pragma once\n" + header);
+            write_file("a.c", "#include \"set.h\"\n" + pasted.substr(source));
+            write_file("b.c", "#include \"set.h\"\nvoid* use(void);\nvoid* use(void) { return " +
+                                  std::string{is_pool ? "set_allocate()" : "set_malloc(8)"} + "; }\n");
+            EXPECT_EQ(join(C_JOIN_COMMAND, "c"), 0) << pasted;
+            EXPECT_NE(cautions_text(each, paths).find("set.c is C: put the code into the files that it names, call"),
+                      std::string::npos);
+        }
+    }
+}
+
+TEST_F(code, in_c_strdup_has_a_function_in_its_place) {
+    use_c();
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::multi_pool, 1, stack_);
+    each.c_functions = {"getline", "strdup"};
+    const std::string pasted = code_of(each, paths);
+    EXPECT_NE(pasted.find("\nstatic char* handle_request_strdup(const char* text) {"), std::string::npos) << pasted;
+    compile_c(pasted);
+    EXPECT_NE(cautions_text(each, paths)
+                  .find("Some are allocated in strdup: call handle_request_strdup in place of it there. Others are "
+                        "allocated in getline: write functions in place of these, too."),
+              std::string::npos)
+        << cautions_text(each, paths);
+    each = advice_of(verdict::object_pool, 1, stack_);
+    each.c_functions = {"strdup"};
+    EXPECT_NE(cautions_text(each, paths).find("Some are allocated in strdup: write functions"), std::string::npos);
+}
+
+TEST_F(code, in_c_a_caution_says_that_other_lines_may_free) {
+    use_c();
+    const call_paths paths{made_.tables};
+    for (const verdict which : all_verdicts) {
+        if (which == verdict::leave) continue;
+        const std::string text = cautions_text(advice_of(which, 1, stack_), paths);
+        EXPECT_EQ(text.find("was not reached in this run") != std::string::npos, which != verdict::stack_buffer) << text;
+        EXPECT_EQ(text.find("new T"), std::string::npos) << text;
+    }
+    EXPECT_NE(cautions_text(advice_of(verdict::object_pool, 1, stack_), paths_).find("create() without arguments"),
+              std::string::npos);
+}
+
+TEST_F(code, a_caution_names_the_classes_of_nested_types) {
+    made_.stack({"main", "exch::book::book(int)", "book::book()"});
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::multi_pool, 1, stack_);
+    each.places = {{.kind = place_kind::container, .name = "std::unordered_map<unsigned long, exch::book::place>"}};
+    const std::string text = cautions_text(each, paths);
+    EXPECT_NE(text.find("The code names members of exch::book: where these are private, put the lines with using, "
+                        "static or inline that name them into class exch::book, a variable as static inline."),
+              std::string::npos)
+        << text;
+    each.places = {{.kind = place_kind::container, .name = "std::vector<exch::order>"}};
+    EXPECT_EQ(cautions_text(each, paths).find("names members"), std::string::npos);
+}
+
+TEST_F(code, has_no_malloc_where_a_function_has_operator_new_alone) {
+    advice each = advice_of(verdict::arena, 1, stack_);
+    each.places = {{.kind = place_kind::hook, .name = "add", .all_by_new = true},
+                   {.kind = place_kind::container, .name = "std::vector<int>"}};
+    EXPECT_EQ(code_of(each, paths_).find("for malloc"), std::string::npos) << code_of(each, paths_);
+    each.places.pop_back();
+    EXPECT_NE(code_of(each, paths_).find("T* object ="), std::string::npos) << code_of(each, paths_);
+}
+
 TEST_F(code, variables_have_no_tags_of_an_abi) {
     EXPECT_EQ(variable_name("make_body[abi:cxx11]"), "make_body");
 }
@@ -383,12 +599,12 @@ TEST_F(code, in_c_a_caution_names_the_functions_that_there_are) {
     use_c();
     const call_paths paths{made_.tables};
     advice each = advice_of(verdict::scratch, 1, stack_);
-    EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc and free"), std::string::npos);
+    EXPECT_NE(cautions_text(each, paths).find("in place of malloc and free"), std::string::npos);
     each.figures.reallocated = true;
-    EXPECT_NE(cautions_of(each, paths).back().find("in place of malloc, realloc and free"), std::string::npos);
+    EXPECT_NE(cautions_text(each, paths).find("in place of malloc, realloc and free"), std::string::npos);
     each.figures.zeroed = true;
-    EXPECT_NE(cautions_of(each, paths).back().find("malloc, realloc, calloc and free"), std::string::npos);
-    EXPECT_NE(cautions_of(each, paths).back().find("libacre.a -lstdc++ -lm -pthread"), std::string::npos);
+    EXPECT_NE(cautions_text(each, paths).find("malloc, realloc, calloc and free"), std::string::npos);
+    EXPECT_NE(cautions_text(each, paths).find("libacre.a -lstdc++ -lm -pthread"), std::string::npos);
     each = advice_of(verdict::stack_buffer, 1, stack_);
     EXPECT_EQ(cautions_of(each, paths).back(), "made.c is C: the code stands in place of malloc and free.");
 }

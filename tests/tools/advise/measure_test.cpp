@@ -391,6 +391,13 @@ TEST_F(measure, sites_that_save_too_little_each_may_be_worth_a_pool_together) {
     EXPECT_TRUE(joined.classes.empty());
 }
 
+TEST_F(measure, what_is_joined_keeps_the_functions_of_the_c_library) {
+    std::vector<advice> apart = find_candidates(run_, paths_).advices;
+    ASSERT_EQ(apart.size(), 2U);
+    apart[1].c_functions = {"strdup"};
+    EXPECT_TRUE(joined_advice({&apart[0], &apart[1]}, run_, paths_, 1).c_functions.contains("strdup"));
+}
+
 TEST_F(measure, classes_that_save_too_little_each_get_a_pool_each) {
     std::vector<advice> apart = find_candidates(run_, paths_).advices;
     ASSERT_EQ(apart.size(), 2U);

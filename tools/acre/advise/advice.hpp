@@ -165,7 +165,7 @@ struct advice {
     reset_passes resets;  // of a scope; none is occupied
     std::optional<refused_arena> refused;
     std::optional<rare_escape> escape;
-    std::vector<line_of_frees> freed_at;  // of an advice about C: the lines that free its objects, most objects first
+    std::vector<line_of_frees> freed_at;  // the lines that free its objects, most objects first
     std::vector<site_objects> blockers;   // their objects outlive the scope of the arena
     double share = 0;                     // of all allocations
     std::uint32_t escape_depth = 0;       // largest number of functions that an object leaves before it dies

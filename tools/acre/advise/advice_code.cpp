@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "container_type.hpp"
+#include "text/text.hpp"
 #include "wording.hpp"
 
 namespace acre::tool {
@@ -26,6 +29,7 @@ struct use {
 };
 
 constexpr const char* any_type = "T";
+constexpr std::size_t max_files = 4;  // named; others are counted
 constexpr const char* any_container = "std::vector<T>; likewise std::map, std::list, ...";
 
 std::string type_or_any(const std::string& type) {
@@ -35,6 +39,39 @@ std::string type_or_any(const std::string& type) {
 /// A class template with an operator new is the base of the classes whose objects it allocates.
 std::string type_of(const change_place& place) {
     return is_base_by_operator(place) ? any_type : type_or_any(place.name);
+}
+
+bool is_header(const std::string& file) {
+    const std::string name = file_name(file);
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return true;
+    const std::string extension = name.substr(dot + 1);
+    constexpr std::array sources{"c", "cc", "cpp", "cxx", "c++", "C", "cu", "cppm", "ixx", "m", "mm"};
+    return std::ranges::find(sources, extension) == sources.end();
+}
+
+/// The names of files; of those with the same name, the paths.
+std::vector<std::string> without_folders(const std::vector<std::string>& files) {
+    std::vector<std::string> names;
+    for (const std::string& file : files) {
+        const auto has_its_name = [&](const std::string& other) { return file_name(other) == file_name(file); };
+        names.push_back(std::ranges::count_if(files, has_its_name) == 1 ? file_name(file) : file);
+    }
+    return names;
+}
+
+/// "a.cpp, b.cpp and 3 more files".
+std::string files_text(const std::vector<std::string>& files) {
+    const std::size_t shown = files.size() > max_files ? max_files : files.size() - 1;
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + files[i];
+    return text + " and " + (files.size() > max_files ? plural(files.size() - shown, "more file", "more files") : files.back());
+}
+
+/// Where the declarations go.
+std::string place_text(const std::vector<std::string>& files) {
+    if (files.size() == 1) return fmt::format("// in {}, or in a header that it includes", files.front());
+    return fmt::format("// in a header that {} include", files_text(files));
 }
 
 class code_writer {
@@ -55,7 +92,9 @@ public:
         if (!left_out_.empty()) text += fmt::format("// likewise for {}\n", fmt::join(left_out_, ", "));
         text += fill(code_.end);
         const bool needs_pointers = text.find("acre::make_") != std::string::npos;
-        return std::string{"#include <acre/acre.hpp>\n"} +
+        const std::vector<std::string> files = files_to_share_among(advice_, paths_);
+        return (files.empty() ? "" : place_text(files) + ": the lines with #include, using and inline\n") +
+               "#include <acre/acre.hpp>\n" +
                (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") + text;
     }
 
@@ -73,6 +112,7 @@ private:
                 continue;
             }
             const bool has_unique = each.by_make_unique && !is_of_one_type();
+            if (each.all_by_new) continue;  // what the function makes is not known
             if (has_unique) add({&code_lines::unique, type_or_any(each.name)});
             if (!has_unique || each.by_new) add(use_of(each));
         }
@@ -81,6 +121,8 @@ private:
             add({&code_lines::plain, any_type});
             add({&code_lines::shared, any_type});
             add({&code_lines::container, any_container});
+        } else if (uses_.empty() && containers_.empty() && coroutines_.empty()) {
+            add({&code_lines::object, any_type});
         }
         std::ranges::sort(containers_, is_shorter, &use::type);
         uses_.insert(uses_.end(), containers_.begin(), containers_.end());
@@ -225,6 +267,30 @@ static {type}* {owner}_of_thread({type}* made) {{
 }}
 )";
 
+constexpr const char* c_strdup = R"({api}char* {owner}_strdup(const char* text) {{
+    const size_t bytes = strlen(text) + 1;
+    char* copy = {owner}_malloc(bytes);
+    if (copy != NULL) memcpy(copy, text, bytes);
+    return copy;
+}}
+)";
+
+/// Declarations for a header, and the code for one file that includes it.
+std::string in_two_files(const std::string& code, const std::vector<std::string>& files, const std::string& file) {
+    std::string header = place_text(files) + ":\n#include <acre.h>\n";
+    std::string source = fmt::format("// in {}, behind its own #include lines:\n", file);
+    std::istringstream lines{code};
+    for (std::string line; std::getline(lines, line);) {
+        if (line == "#include <acre.h>") continue;
+        if (line.starts_with(to_declare)) {
+            line.erase(0, 1);
+            header += line.substr(0, line.find(" {")) + ";\n";
+        }
+        source += line + "\n";
+    }
+    return header + source;
+}
+
 /// The code for a C file, with functions for realloc and calloc only where the program calls these: others would be
 /// unused.
 std::string c_code_of(const advice& each, const call_paths& paths) {
@@ -241,11 +307,14 @@ std::string c_code_of(const advice& each, const call_paths& paths) {
     values.emplace_back("end_of_thread", ends ? filled(end_of_thread, each, paths, of_thread) : "");
     std::string code = filled(lines.code, each, paths, values);
     if (each.figures.zeroed) code += filled(traits.c_calloc, each, paths);
+    if (each.c_functions.contains("strdup") && code.find("_malloc(size_t") != std::string::npos)
+        code += filled(c_strdup, each, paths);
     if (ends) include(code, "threads.h");
     if (code.find("SIZE_MAX") != std::string::npos) include(code, "stdint.h");
     if (code.find("memcpy(") != std::string::npos || code.find("memset(") != std::string::npos)
         include(code, "string.h");
-    return code;
+    const std::vector<std::string> files = files_to_share_among(each, paths);
+    return files.empty() ? code : in_two_files(code, files, file_name(paths.sites()[each.site].file));
 }
 
 /// The code of classes whose objects come from a pool of each.
@@ -285,6 +354,45 @@ std::string owner_of_objects(const advice& each, const call_paths& paths) {
     const std::string_view line = by_unique ? code.unique : code.object;
     if (line.find("make_unique<{type}>({variable}") == std::string_view::npos) return "{}*";
     return fmt::format("acre::unique_ptr<{{}}, {}>", filled(code.resource, each, paths));
+}
+
+std::vector<std::string> files_to_share_among(const advice& each, const call_paths& paths) {
+    if (each.candidate == verdict::leave || each.candidate == verdict::stack_buffer) return {};
+    std::vector<std::string> files;
+    const auto add = [&](const std::string& file) {
+        if (!file.empty() && std::ranges::find(files, file) == files.end()) files.push_back(file);
+    };
+    const bool is_of_hook = each.place.kind == place_kind::hook;
+    add(is_of_hook ? paths.place_in(each.stack, each.place.function).file : paths.sites()[each.site].file);
+    if (!is_of_hook) {
+        for (const site_objects& site : each.sites) add(paths.sites()[site.site].file);
+    }
+    const verdict_traits& traits = traits_of(each.candidate);
+    if (each.of_scope || traits.in_owner) add(paths.place_in(each.stack, each.function).file);
+    if (!traits.freed_as_whole) {
+        for (const line_of_frees& line : each.freed_at) add(paths.sites()[line.site].file);
+    }
+    if (files.size() <= 1 && std::ranges::none_of(files, is_header)) return {};
+    return without_folders(files);
+}
+
+std::vector<std::string> classes_named_in(const std::string& code, const call_paths& paths) {
+    std::vector<std::string> named;
+    std::string declarations;
+    std::istringstream lines{code};
+    for (std::string line; std::getline(lines, line);) {
+        for (const char* begin : {"using ", "static ", "inline ", "thread_local "}) {
+            if (line.starts_with(begin)) declarations += line + "\n";
+        }
+    }
+    if (declarations.empty()) return named;
+    for (const std::string& each : classes_in(paths)) {
+        const std::size_t at = declarations.find(each + "::");
+        if (at == std::string::npos) continue;
+        const auto before = static_cast<unsigned char>(declarations[at - 1]);
+        if (std::isalnum(before) == 0 && before != '_' && before != ':') named.push_back(each);
+    }
+    return named;
 }
 
 std::string variable_name(const std::string& function) {

@@ -23,6 +23,16 @@ std::vector<std::string> pooled_classes_of(const advice& each, const call_paths&
 /// with the object's type, or its base, in place of "{}". Empty where it makes no objects, and for an object pool.
 std::string owner_of_objects(const advice& each, const call_paths& paths);
 
+/// The files that have to see one and the same pool or arena: those of the sites, the reset, and the frees that use it.
+/// Empty where one file does that is not a header, or the code has no such variable.
+std::vector<std::string> files_to_share_among(const advice& each, const call_paths& paths);
+
+/// Stands in C code before the functions that a header declares.
+inline constexpr char to_declare[] = "@";
+
+/// The classes of which declarations in the code name members.
+std::vector<std::string> classes_named_in(const std::string& code, const call_paths& paths);
+
 /// A variable name made of a function's: "server::handle_request" gives "handle_request".
 std::string variable_name(const std::string& function);
 

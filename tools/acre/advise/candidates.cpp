@@ -480,13 +480,14 @@ private:
             if (!each.refused) each.escape = escape_of(each);
         }
         choose_sizes(each, run_);
-        if (is_in_c(each, paths_)) check_lines(each);
+        const bool is_c = is_in_c(each, paths_);
+        each.freed_at = lines_.frees_of(each.contexts, is_c);
+        if (is_c) check_lines(each);
     }
 
     /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change.
     /// A plan tells them apart all the same.
     void check_lines(advice& each) const {
-        each.freed_at = lines_.frees_of(each.contexts);
         const verdict_traits& traits = traits_of(each.candidate);
         const auto allocated = traits.serves_any ? std::nullopt : lines_.allocates_others(each.contexts);
         if (allocated) {
@@ -600,6 +601,7 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     for (const advice* each : members) {
         for (const std::uint32_t context : each->contexts) groups[context] = 0;
         joined.places.insert(joined.places.end(), each->places.begin(), each->places.end());
+        joined.c_functions.insert(each->c_functions.begin(), each->c_functions.end());
     }
     for (std::uint32_t i = 0; i < groups.size(); ++i) {
         if (groups[i] == 0) joined.contexts.push_back(i);
@@ -613,7 +615,7 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     joined.function = paths.sites()[joined.site].function;
     joined.share = static_cast<double>(joined.figures.objects) / static_cast<double>(objects_of_run);
     choose_sizes(joined, run);
-    if (is_in_c(joined, paths)) joined.freed_at = shared_lines{run, paths}.frees_of(joined.contexts);
+    joined.freed_at = shared_lines{run, paths}.frees_of(joined.contexts, is_in_c(joined, paths));
     return joined;
 }
 

@@ -263,12 +263,23 @@ std::string_view type_shared_in(std::string_view function) {
     return is_maker && !made.ends_with(']') ? made : std::string_view{};
 }
 
+std::set<std::string, std::less<>> classes_in(const call_paths& paths) {
+    std::set<std::string, std::less<>> classes;
+    for (const function_info& each : paths.functions()) {
+        const name_reading read{each.name};
+        std::string_view name = without_arguments(read.function());
+        if (name.starts_with('~')) name.remove_prefix(1);
+        const std::string_view of = read.qualifier();
+        if (!of.empty() && !of.starts_with("std::") && name == without_arguments(last_part(of))) classes.emplace(of);
+    }
+    return classes;
+}
+
 /// Finds the places of all contexts.
 class change_places::finder {
 public:
     finder(const history& run, const call_paths& paths, change_places& into)
-        : run_{run}, paths_{paths}, into_{into}, details_(paths.functions().size()) {
-        find_classes();
+        : run_{run}, paths_{paths}, into_{into}, details_(paths.functions().size()), classes_{classes_in(paths)} {
         find_hooks();
         find_coroutine_frames();
     }
@@ -306,10 +317,13 @@ public:
                                                              static_cast<std::uint32_t>(into_.places_.size()));
             if (is_new) into_.places_.push_back(std::move(place));
             into_.number_of_context_[context] = entry->second;
+            change_place& known = into_.places_[entry->second];
+            if (known.kind == place_kind::hook)
+                known.all_by_new = run_.contexts()[context].by_new && (is_new || known.all_by_new);
             if (is_member) members.insert(entry->second);
-            into_.places_[entry->second].by_new |= by_new;
-            into_.places_[entry->second].by_make_unique |= by_make_unique;
-            into_.places_[entry->second].by_own_new |= by_own_new;
+            known.by_new |= by_new;
+            known.by_make_unique |= by_make_unique;
+            known.by_own_new |= by_own_new;
         }
         join_members(members);
     }
@@ -365,19 +379,6 @@ private:
             each.library = library_memory_of(name);
         }
         return each;
-    }
-
-    /// A class is told from a namespace by its constructors and destructors.
-    void find_classes() {
-        for (const function_info& each : paths_.functions()) {
-            const name_reading read{each.name};
-            std::string_view name = without_arguments(read.function());
-            if (name.starts_with('~')) name.remove_prefix(1);
-            const std::string_view of = read.qualifier();
-            if (!of.empty() && !of.starts_with("std::") && name == without_arguments(last_part(of))) {
-                classes_.insert(std::string{of});
-            }
-        }
     }
 
     std::uint32_t function_at(std::uint32_t node) const { return paths_.nodes()[node].function; }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,7 @@ struct change_place {
     std::string within{};         // of a container: the class that has it as a member; else empty
     std::uint32_t function = 0;   // the hook, or the function that owns several sites' objects; else 0
     bool by_new = false;          // of a site: operator new allocates there; of a class: a new expression does
+    bool all_by_new = false;      // of a hook: operator new allocates all
     bool by_make_unique = false;  // of a class: std::make_unique makes objects
     bool by_own_new = false;      // of a class: its own operator new allocates them
     std::string shared{};         // of a site: T of the std::make_shared<T> that allocates there; else empty
@@ -82,6 +85,9 @@ private:
     std::vector<std::uint32_t> unit_of_context_;
     std::vector<context_set> units_;
 };
+
+/// The classes of the program's functions: one is told from a namespace by its constructors and destructors.
+std::set<std::string, std::less<>> classes_in(const call_paths& paths);
 
 /// The class in a function's name, "std::vector<int, std::allocator<int> >" of its members' names; empty if there is
 /// none.

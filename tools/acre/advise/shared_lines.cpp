@@ -50,7 +50,7 @@ shared_lines::two_lines shared_lines::lines_of(std::uint32_t stack) const {
     return {inner, caller};
 }
 
-std::vector<line_of_frees> shared_lines::frees_of(const context_set& group) const {
+std::vector<line_of_frees> shared_lines::frees_of(const context_set& group, bool names_others) const {
     counts inner;
     counts caller;
     std::vector<bool> is_of_group(run_.contexts().size());
@@ -78,7 +78,7 @@ std::vector<line_of_frees> shared_lines::frees_of(const context_set& group) cons
     }
     std::vector<line_of_frees> lines;
     for (auto& [site, line] : found) {
-        if (line.is_shared()) line.other = busiest_other(site, is_of_group);
+        if (names_others && line.is_shared()) line.other = busiest_other(site, is_of_group);
         lines.push_back(line);
     }
     std::ranges::sort(lines, [](const line_of_frees& a, const line_of_frees& b) {

@@ -57,7 +57,7 @@ acre::scratch {owner}_scope{{{owner}_memory}};  // first in {function}, or in it
 // Objects may outlive the thread that made them, so a thread_local arena would be wrong.
 constexpr code_lines unreset_arena_code{
     .begin = R"(using namespace acre::literals;
-static acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
+{static}acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
 )",
     .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = R"({type}* {object} =
@@ -71,7 +71,7 @@ static acre::{arena_type} {owner}_memory{{{{.first_block_bytes = {block}, .max_b
 
 constexpr code_lines scratch_code{
     .begin = R"(using namespace acre::literals;
-thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
+{inline}thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
 acre::scratch temp{{scratch_memory}};  // in {function}, before the first allocation; inside the loop, if any
 )",
     .plain = "void* p = temp.allocate(bytes, alignment);  // for malloc; no free\n",
@@ -126,17 +126,18 @@ constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals
                                       .resource = "decltype({owner}_memory)",
                                       .variable = "{owner}_memory"};
 
+// {api} stands before what the program calls: `static`, or what advice_code.cpp makes declarations of.
 // In C most functions have the shape of malloc's, since free does not get a size there. Nothing is freed one by one in
 // an arena, so its blocks have no header: they would take more memory than malloc's with one.
 constexpr const char* arena_c_code = R"(#include <acre.h>
 static {thread_storage}acre_arena* {owner}_arena;
-{end_of_thread}static void* {owner}_malloc(size_t bytes) {{  // no free
+{end_of_thread}{api}void* {owner}_malloc(size_t bytes) {{  // no free
     if ({owner}_arena == NULL)
         {owner}_arena = {of_thread}acre_arena_create(
             &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}}){of_thread_end};
     return acre_arena_allocate({owner}_arena, bytes, {c_alignment});
 }}
-{realloc}static void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+{realloc}{api}void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
 )";
 
 // Objects may outlive their thread, so it cannot have an arena of its own.
@@ -148,16 +149,16 @@ static void {owner}_make(void) {{
     {owner}_arena = acre_concurrent_arena_create(
         &(acre_concurrent_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}});
 }}
-static void* {owner}_malloc(size_t bytes) {{  // no free
+{api}void* {owner}_malloc(size_t bytes) {{  // no free
     call_once(&{owner}_made, {owner}_make);
     return acre_concurrent_arena_allocate({owner}_arena, bytes, {c_alignment});
 }}
-{realloc}static void {owner}_reset(void) {{ acre_concurrent_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+{realloc}{api}void {owner}_reset(void) {{ acre_concurrent_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
 )";
 
 constexpr const char* shared_arena_c_realloc =
     R"(// For realloc: old_bytes is the size that `old` was requested with, which the arena does not know.
-static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
+{api}void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
     void* p = {owner}_malloc(bytes);
     if (p != NULL && old != NULL) memcpy(p, old, old_bytes < bytes ? old_bytes : bytes);
     return p;
@@ -166,20 +167,20 @@ static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
 
 constexpr const char* scratch_c_code = R"(#include <acre.h>
 static {thread_storage}acre_arena* {owner}_arena;
-{end_of_thread}static acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
+{end_of_thread}{api}acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
     if ({owner}_arena == NULL)
         {owner}_arena = {of_thread}acre_arena_create(
             &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}}){of_thread_end};
     return acre_arena_mark({owner}_arena);
 }}
-static void* {owner}_malloc(size_t bytes) {{ return acre_arena_allocate({owner}_arena, bytes, {c_alignment}); }}  // no free
-{realloc}static void {owner}_end(acre_mark begun) {{ acre_arena_rewind({owner}_arena, begun); }}  // where the loop or {function} ends
+{api}void* {owner}_malloc(size_t bytes) {{ return acre_arena_allocate({owner}_arena, bytes, {c_alignment}); }}  // no free
+{realloc}{api}void {owner}_end(acre_mark begun) {{ acre_arena_rewind({owner}_arena, begun); }}  // where the loop or {function} ends
 )";
 
 // An arena that refuses to resize is asked for more than before, so the old bytes fit into the new ones.
 constexpr const char* arena_c_realloc =
     R"(// For realloc: old_bytes is the size that `old` was requested with, which the arena does not know.
-static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
+{api}void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
     if (old != NULL && acre_arena_resize({owner}_arena, old, old_bytes, bytes)) return old;
     void* p = {owner}_malloc(bytes);
     if (p != NULL && old != NULL) memcpy(p, old, old_bytes);
@@ -188,14 +189,14 @@ static void* {owner}_realloc(void* old, size_t old_bytes, size_t bytes) {{
 )";
 
 // What a resource allocates is not set to zero.
-constexpr const char* any_c_calloc = R"(static void* {owner}_calloc(size_t count, size_t size) {{
+constexpr const char* any_c_calloc = R"({api}void* {owner}_calloc(size_t count, size_t size) {{
     if (size != 0 && count > SIZE_MAX / size) return NULL;
     void* p = {owner}_malloc(count * size);
     if (p != NULL) memset(p, 0, count * size);
     return p;
 }}
 )";
-constexpr const char* pool_c_calloc = R"(static void* {owner}_allocate_zeroed(void) {{  // for calloc
+constexpr const char* pool_c_calloc = R"({api}void* {owner}_allocate_zeroed(void) {{  // for calloc
     void* object = {owner}_allocate();
     if (object != NULL) memset(object, 0, {slot});
     return object;
@@ -212,11 +213,11 @@ if (p != (void*)buffer) free(p);                            // for free
 
 constexpr const char* object_pool_c_code = R"(#include <acre.h>
 static {thread_storage}acre_pool* {owner}_pool;
-{end_of_thread}static void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
+{end_of_thread}{api}void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
     if ({owner}_pool == NULL) {owner}_pool = {of_thread}acre_pool_create({slot}, NULL){of_thread_end};
     return acre_pool_allocate({owner}_pool);
 }}
-static void {owner}_free(void* object) {{ acre_pool_free({owner}_pool, object); }}
+{api}void {owner}_free(void* object) {{ acre_pool_free({owner}_pool, object); }}
 )";
 
 constexpr const char* multi_pool_c_code = R"(#include <acre.h>
@@ -225,9 +226,9 @@ static {thread_storage}acre_multi_pool* {owner}_pool;
     if ({owner}_pool == NULL) {owner}_pool = {of_thread}acre_multi_pool_create(NULL){of_thread_end};
     return acre_multi_pool_resource({owner}_pool);
 }}
-static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
-static void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
-static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
+{api}void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
+{api}void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
+{api}void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 )";
 
 constexpr const char* multi_arena_c_code = R"(#include <acre.h>
@@ -239,17 +240,17 @@ static {thread_storage}acre_multi_arena* {owner}_arenas;
             &(acre_multi_arena_options){{.arenas = {arenas}, .bytes = {arena_bytes_number}}}){of_thread_end};
     return acre_multi_arena_resource({owner}_arenas);
 }}
-static void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas cannot
+{api}void* {owner}_malloc(size_t bytes) {{  // malloc serves what the arenas cannot
     void* p = acre_try_malloc({owner}_memory(), bytes);
     return p != NULL ? p : malloc(bytes);
 }}
-{realloc}static void {owner}_free(void* p) {{
+{realloc}{api}void {owner}_free(void* p) {{
     if (p == NULL || !acre_resource_owns({owner}_memory(), p)) free(p);
     else acre_free({owner}_memory(), p);
 }}
 )";
 
-constexpr const char* multi_arena_c_realloc = R"(static void* {owner}_realloc(void* p, size_t bytes) {{
+constexpr const char* multi_arena_c_realloc = R"({api}void* {owner}_realloc(void* p, size_t bytes) {{
     if (p == NULL) return {owner}_malloc(bytes);
     if (!acre_resource_owns({owner}_memory(), p)) return realloc(p, bytes);
     void* moved = acre_try_realloc({owner}_memory(), p, bytes);
@@ -268,11 +269,11 @@ constexpr const char* concurrent_object_pool_c_code = R"(#include <acre.h>
 static acre_concurrent_pool* {owner}_pool;
 static once_flag {owner}_made = ONCE_FLAG_INIT;
 static void {owner}_make(void) {{ {owner}_pool = acre_concurrent_pool_create({slot}, NULL); }}
-static void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
+{api}void* {owner}_allocate(void) {{  // for malloc of the struct of {slot} bytes
     call_once(&{owner}_made, {owner}_make);
     return acre_concurrent_pool_allocate({owner}_pool);
 }}
-static void {owner}_free(void* object) {{ acre_concurrent_pool_free({owner}_pool, object); }}
+{api}void {owner}_free(void* object) {{ acre_concurrent_pool_free({owner}_pool, object); }}
 )";
 
 constexpr const char* concurrent_multi_pool_c_code = R"(#include <acre.h>
@@ -284,9 +285,9 @@ static acre_resource* {owner}_memory(void) {{
     call_once(&{owner}_made, {owner}_make);
     return acre_concurrent_multi_pool_resource({owner}_pool);
 }}
-static void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
-static void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
-static void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
+{api}void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
+{api}void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
+{api}void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 )";
 
 constexpr verdict_traits table[] = {
@@ -305,8 +306,8 @@ constexpr verdict_traits table[] = {
          "They die in {function} or in what it calls: {generations}. On average {drag} of the bytes in the arena "
          "are dead.",
      .cautions = {"Nothing that outlives the reset may come from the arena; in this run nothing did."},
-     .caution_for_containers = "Containers in the arena must end before the reset: put them into a block of their own, "
-                               "and the reset after it.",
+     .caution_in_cpp = "Containers in the arena must end before the reset: put them into a block of their own, and the "
+                       "reset after it.",
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
      .code = arena_code,
      .c = {arena_c_code, arena_c_realloc, "acre_arena"},
@@ -357,10 +358,10 @@ constexpr verdict_traits table[] = {
      .fits_pool = true,
      .title = "an object pool for {subject}",
      .evidence = any_order,
-     .cautions =
-         {to_own_pool,
-          "create() without arguments is new T(), which sets plain data to zero; new T does not. Where a "
-          "container or std::make_shared allocates here, use an acre::multi_pool with acre::allocator instead."},
+     .cautions = {to_own_pool},
+     .caution_in_cpp = "create() without arguments is new T(), which sets plain data to zero; new T does not. Where a "
+                       "container or std::make_shared allocates here, use an acre::multi_pool with acre::allocator "
+                       "instead.",
      .code = object_pool_code,
      .c = {.code = object_pool_c_code, .of_thread = "acre_pool"},
      .c_calloc = pool_c_calloc},

@@ -148,13 +148,44 @@ std::string freed_today_text(const advice& each, const call_paths& paths) {
                 : fmt::format(" (with {} that must stay as they are)", plural(line.others, "other", "others"));
         lines.push_back(paths.site_text(line.site) + others);
     }
-    if (lines.empty()) return {};
+    const bool as_whole = traits_of(each.candidate).freed_as_whole;
+    const std::string elsewhere =
+        as_whole ? "A line that frees or reallocates such objects and was not reached in this run must not call free "
+                   "or realloc either: look for all of them."
+                 : "A line that frees or reallocates such objects and was not reached in this run has to use the code "
+                   "as well: look for all of them.";
+    if (lines.empty()) return each.candidate == verdict::stack_buffer ? "" : elsewhere;
     const std::size_t more = lines.size() - std::min(lines.size(), max_lines_of_frees);
     lines.resize(lines.size() - more);
-    return fmt::format("Today they are freed{} at {}{}: {}.", each.figures.reallocated ? " or reallocated" : "",
+    return fmt::format("Today they are freed{} at {}{}: {}. {}", each.figures.reallocated ? " or reallocated" : "",
                        fmt::join(lines, ", "), more == 0 ? "" : " and " + plural(more, "more line", "more lines"),
-                       traits_of(each.candidate).freed_as_whole ? "free must no longer be called for them there"
-                                                                : "these lines have to use the code, too");
+                       as_whole ? "free must no longer be called for them there"
+                                : "these lines have to use the code, too",
+                       elsewhere);
+}
+
+/// What to do about the functions of the C library in which some objects are allocated.
+std::string c_functions_text(const advice& each, const call_paths& paths) {
+    std::set<std::string> functions = each.c_functions;
+    const bool has_strdup = functions.contains("strdup") && code_of(each, paths).find("_strdup(") != std::string::npos;
+    if (!has_strdup)
+        return fmt::format("Some are allocated in {}: write functions in place of these that allocate here.",
+                           fmt::join(functions, ", "));
+    functions.erase("strdup");
+    return filled("Some are allocated in strdup: call {owner}_strdup in place of it there.", each, paths) +
+           (functions.empty() ? ""
+                              : fmt::format(" Others are allocated in {}: write functions in place of these, too.",
+                                            fmt::join(functions, ", ")));
+}
+
+/// Classes that the code's declarations at namespace scope name members of.
+std::string nested_types_text(const advice& each, const call_paths& paths) {
+    const std::vector<std::string> classes = classes_named_in(code_of(each, paths), paths);
+    if (classes.empty()) return {};
+    return fmt::format(
+        "The code names members of {0}: where these are private, put the lines with using, static or inline that name "
+        "them into class {0}, a variable as static inline.",
+        fmt::join(classes, ", "));
 }
 
 std::string c_text(const advice& each, const call_paths& paths) {
@@ -163,12 +194,14 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
     // The function that calls malloc for a hook may be in no stack: it often ends with a jump to malloc.
     const bool is_of_hook = each.place.kind == place_kind::hook;
+    const bool is_shared = !files_to_share_among(each, paths).empty();
     const std::string where =
-        is_of_hook ? fmt::format(
+        is_of_hook  ? fmt::format(
                          "The code is C. It belongs where the memory behind {} comes from, perhaps an allocator "
-                         "function that is passed to it: put it at the top of that file, call its functions there",
-                         each.place.name)
-                   : file + " is C: put the code at the top of the file, call its functions";
+                         "function that is passed to it: put it {}, call its functions there",
+                         each.place.name, is_shared ? "into the files that it names" : "at the top of that file")
+        : is_shared ? file + " is C: put the code into the files that it names, call its functions"
+                    : file + " is C: put the code at the top of the file, call its functions";
     return fmt::format(
         "{} in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
@@ -176,10 +209,11 @@ std::string c_text(const advice& each, const call_paths& paths) {
         where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
-/// The storage class of a declaration.
-const char* storage_of(const advice& each) {
-    if (traits_of(each.candidate).shared_by_threads) return "static ";
-    return each.figures.threads > 1 ? "thread_local " : "static ";
+/// The storage class of a declaration; of one in a header, which is one variable for all files.
+std::string storage_of(const advice& each, bool is_in_header) {
+    const bool of_thread = !traits_of(each.candidate).shared_by_threads && each.figures.threads > 1;
+    if (of_thread) return is_in_header ? "inline thread_local " : "thread_local ";
+    return is_in_header ? "inline " : "static ";
 }
 
 /// The same in C, behind `static`.
@@ -296,7 +330,10 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("life_ratio", fmt::format("{:.1f}", life_ratio));
     // Of code.
     add("owner", each.variable.empty() ? variable_name(function) : each.variable);
-    add("storage", storage_of(each));
+    const bool is_in_header = !files_to_share_among(each, paths).empty();
+    add("storage", storage_of(each, is_in_header));
+    add("static", is_in_header ? "inline " : "static ");
+    add("inline", is_in_header ? "inline " : "");
     add("arena_type", figures.threads > 1 ? "concurrent_arena" : "arena");
     add("pool_type", traits_of(each.candidate).name);
     add("block", bytes_literal(each.block_bytes));
@@ -306,6 +343,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("arenas", std::to_string(each.arenas));
     add("arena_bytes", bytes_literal(each.arena_bytes));
     // Of code in C.
+    add("api", is_in_header ? std::string{to_declare} : "static ");
     add("thread_storage", thread_storage_of(each));
     add("c_reset_place", reset_place_of(each, function));
     add("block_bytes", std::to_string(each.block_bytes));
@@ -461,9 +499,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     for (const char* caution : traits.cautions) {
         if (caution != nullptr) cautions.push_back(filled(caution, each, paths));
     }
-    if (*traits.caution_for_containers != '\0' && !is_in_c(each, paths)) {
-        cautions.emplace_back(traits.caution_for_containers);
-    }
+    if (*traits.caution_in_cpp != '\0' && !is_in_c(each, paths)) cautions.emplace_back(traits.caution_in_cpp);
     if (std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths)) {
         cautions.emplace_back(
             "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
@@ -482,9 +518,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                                        count_text(each.figures.never_freed)));
     }
     if (!each.c_functions.empty()) {
-        cautions.push_back(
-            fmt::format("Some are allocated in {}: write functions in place of these that allocate here.",
-                        fmt::join(each.c_functions, ", ")));
+        cautions.push_back(c_functions_text(each, paths));
     }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
@@ -503,6 +537,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             "there. Write them once for each promise_type.");
     }
     if (const std::string caution = owner_text(each, paths); !caution.empty()) cautions.push_back(caution);
+    if (const std::string caution = nested_types_text(each, paths); !caution.empty()) cautions.push_back(caution);
     const bool is_pooled = !pooled_classes_of(each, paths).empty();
     if (is_pooled) cautions = {class_caution};
     for (const change_place& place : each.places) {
