@@ -404,7 +404,8 @@ protected:
 };
 
 TEST_F(code_of_files, of_several_files_is_for_a_header_that_they_include) {
-    const call_paths paths = paths_with({{"set", "src/parse.cpp"}, {"process", "src/main.cpp"}, {"collect", "src/gc.cpp"}});
+    const call_paths paths =
+        paths_with({{"set", "src/parse.cpp"}, {"process", "src/main.cpp"}, {"collect", "src/gc.cpp"}});
     std::string header = "#pragma once\n#include <string>\n#include <vector>\nstruct thing { long value[6]; };\n";
     std::string uses;
     int number = 0;
@@ -438,8 +439,8 @@ TEST_F(code_of_files, of_several_files_is_for_a_header_that_they_include) {
     write_file("header.hpp", header);
     for (const char* source : {"a", "b"}) {
         write_file((source + std::string{".cpp"}).c_str(),
-                   "#include \"header.hpp\"\nstruct derived : thing {};\nnamespace " + std::string{source} + " {\n" + uses +
-                       "}\n");
+                   "#include \"header.hpp\"\nstruct derived : thing {};\nnamespace " + std::string{source} + " {\n" +
+                       uses + "}\n");
     }
     EXPECT_EQ(join(CXX_JOIN_COMMAND, "cpp"), 0) << header << uses;
 }
@@ -451,6 +452,9 @@ TEST_F(code_of_files, of_one_file_is_for_that_file) {
     EXPECT_NE(code_of(each, paths).find("\nstatic acre::arena "), std::string::npos);
     each = advice_in(paths, verdict::multi_pool, 4);
     EXPECT_NE(code_of(each, paths).find("\nthread_local acre::multi_pool "), std::string::npos);
+    // Of a grammar the compiler sees one file.
+    const call_paths grammar = paths_with({{"set", "grammar.y"}});
+    EXPECT_NE(code_of(advice_in(grammar, verdict::multi_pool, 1), grammar).find("\nstatic "), std::string::npos);
 }
 
 TEST_F(code_of_files, of_a_header_is_for_that_header) {
@@ -533,7 +537,8 @@ TEST_F(code, in_c_a_caution_says_that_other_lines_may_free) {
     for (const verdict which : all_verdicts) {
         if (which == verdict::leave) continue;
         const std::string text = cautions_text(advice_of(which, 1, stack_), paths);
-        EXPECT_EQ(text.find("was not reached in this run") != std::string::npos, which != verdict::stack_buffer) << text;
+        EXPECT_EQ(text.find("was not reached in this run") != std::string::npos, which != verdict::stack_buffer)
+            << text;
         EXPECT_EQ(text.find("new T"), std::string::npos) << text;
     }
     EXPECT_NE(cautions_text(advice_of(verdict::object_pool, 1, stack_), paths_).find("create() without arguments"),

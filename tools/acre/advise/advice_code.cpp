@@ -45,9 +45,9 @@ bool is_header(const std::string& file) {
     const std::string name = file_name(file);
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return true;
-    const std::string extension = name.substr(dot + 1);
-    constexpr std::array sources{"c", "cc", "cpp", "cxx", "c++", "C", "cu", "cppm", "ixx", "m", "mm"};
-    return std::ranges::find(sources, extension) == sources.end();
+    constexpr std::array extensions{"h",   "hh",  "hpp", "hxx", "h++", "H",   "cuh",
+                                    "inc", "inl", "ipp", "tcc", "tpp", "txx", "def"};
+    return std::ranges::find(extensions, name.substr(dot + 1)) != extensions.end();
 }
 
 /// The names of files; of those with the same name, the paths.
@@ -65,7 +65,8 @@ std::string files_text(const std::vector<std::string>& files) {
     const std::size_t shown = files.size() > max_files ? max_files : files.size() - 1;
     std::string text;
     for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + files[i];
-    return text + " and " + (files.size() > max_files ? plural(files.size() - shown, "more file", "more files") : files.back());
+    return text + " and " +
+           (files.size() > max_files ? plural(files.size() - shown, "more file", "more files") : files.back());
 }
 
 /// Where the declarations go.
@@ -94,8 +95,7 @@ public:
         const bool needs_pointers = text.find("acre::make_") != std::string::npos;
         const std::vector<std::string> files = files_to_share_among(advice_, paths_);
         return (files.empty() ? "" : place_text(files) + ": the lines with #include, using and inline\n") +
-               "#include <acre/acre.hpp>\n" +
-               (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") + text;
+               "#include <acre/acre.hpp>\n" + (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") + text;
     }
 
 private:
@@ -275,10 +275,10 @@ constexpr const char* c_strdup = R"({api}char* {owner}_strdup(const char* text) 
 }}
 )";
 
-/// Declarations for a header, and the code for one file that includes it.
-std::string in_two_files(const std::string& code, const std::vector<std::string>& files, const std::string& file) {
+/// Declarations for a header, and the code for the first of the files that include it.
+std::string in_two_files(const std::string& code, const std::vector<std::string>& files) {
     std::string header = place_text(files) + ":\n#include <acre.h>\n";
-    std::string source = fmt::format("// in {}, behind its own #include lines:\n", file);
+    std::string source = fmt::format("// in {}, behind its own #include lines:\n", files.front());
     std::istringstream lines{code};
     for (std::string line; std::getline(lines, line);) {
         if (line == "#include <acre.h>") continue;
@@ -314,7 +314,7 @@ std::string c_code_of(const advice& each, const call_paths& paths) {
     if (code.find("memcpy(") != std::string::npos || code.find("memset(") != std::string::npos)
         include(code, "string.h");
     const std::vector<std::string> files = files_to_share_among(each, paths);
-    return files.empty() ? code : in_two_files(code, files, file_name(paths.sites()[each.site].file));
+    return files.empty() ? code : in_two_files(code, files);
 }
 
 /// The code of classes whose objects come from a pool of each.

@@ -33,8 +33,8 @@ public:
     shared_lines(const history& run, const call_paths& paths);
 
     /// The lines that free the objects of a group, most objects first. Where the innermost line frees others as well,
-    /// its caller stands for it if that frees fewer: free may have a wrapper. `other` is found only on request: it takes
-    /// time.
+    /// its caller stands for it if that frees fewer: free may have a wrapper. `other` is found only on request: it
+    /// takes time.
     std::vector<line_of_frees> frees_of(const context_set& group, bool names_others) const;
 
     /// The line at which most objects of others are allocated, if these are noticeably many among what the group's

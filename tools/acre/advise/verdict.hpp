@@ -79,7 +79,7 @@ struct verdict_traits {
     const char* evidence = "";
     std::array<const char*, 2> cautions{};
     const char* caution_in_cpp = "";       // not in C
-    const char* caution_for_threads = "";     // only where several threads allocate
+    const char* caution_for_threads = "";  // only where several threads allocate
     code_lines code{};
     /// For a C file.
     struct c_lines {

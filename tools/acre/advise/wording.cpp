@@ -157,11 +157,10 @@ std::string freed_today_text(const advice& each, const call_paths& paths) {
     if (lines.empty()) return each.candidate == verdict::stack_buffer ? "" : elsewhere;
     const std::size_t more = lines.size() - std::min(lines.size(), max_lines_of_frees);
     lines.resize(lines.size() - more);
-    return fmt::format("Today they are freed{} at {}{}: {}. {}", each.figures.reallocated ? " or reallocated" : "",
-                       fmt::join(lines, ", "), more == 0 ? "" : " and " + plural(more, "more line", "more lines"),
-                       as_whole ? "free must no longer be called for them there"
-                                : "these lines have to use the code, too",
-                       elsewhere);
+    return fmt::format(
+        "Today they are freed{} at {}{}: {}. {}", each.figures.reallocated ? " or reallocated" : "",
+        fmt::join(lines, ", "), more == 0 ? "" : " and " + plural(more, "more line", "more lines"),
+        as_whole ? "free must no longer be called for them there" : "these lines have to use the code, too", elsewhere);
 }
 
 /// What to do about the functions of the C library in which some objects are allocated.
@@ -196,7 +195,7 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool is_of_hook = each.place.kind == place_kind::hook;
     const bool is_shared = !files_to_share_among(each, paths).empty();
     const std::string where =
-        is_of_hook  ? fmt::format(
+        is_of_hook ? fmt::format(
                          "The code is C. It belongs where the memory behind {} comes from, perhaps an allocator "
                          "function that is passed to it: put it {}, call its functions there",
                          each.place.name, is_shared ? "into the files that it names" : "at the top of that file")
