@@ -103,6 +103,26 @@ TEST_F(pinned_pages, of_a_c_file_are_separated_in_c) {
     EXPECT_NE(text().find("static void* long_lived_malloc(size_t bytes)"), std::string::npos) << text();
 }
 
+TEST_F(pinned_pages, of_several_files_are_separated_by_one_pool) {
+    nodes_between_buffers();
+    pinned_memory found = studied().value();
+    const auto written = [&](const char* file, const char* other_file) {
+        for (frame_info& frame : made.tables.frames) {
+            frame.locations[0].file = frame.locations[0].function == "make_node" ? file : other_file;
+        }
+        const call_paths paths{made.tables};
+        found.group = {paths.site(node), paths.site(buffer)};
+        return pinned_text(found, paths);
+    };
+    const std::string in_cpp = written("node.cpp", "read.cpp");
+    EXPECT_NE(in_cpp.find("// in a header that node.cpp and read.cpp include: the lines with"), std::string::npos)
+        << in_cpp;
+    EXPECT_NE(in_cpp.find("inline acre::virtual_memory long_lived_pages;"), std::string::npos) << in_cpp;
+    const std::string in_c = written("node.c", "read.c");
+    EXPECT_NE(in_c.find("      void* long_lived_malloc(size_t bytes);\n"), std::string::npos) << in_c;
+    EXPECT_EQ(in_c.find("static void* long_lived_malloc"), std::string::npos) << in_c;
+}
+
 TEST_F(pinned_pages, are_those_before_exit_frees_what_static_objects_hold) {
     nodes_between_buffers();
     const std::uint32_t at_exit = made.stack({"exit", "destroy:9"});

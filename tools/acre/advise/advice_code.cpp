@@ -93,9 +93,8 @@ public:
         if (!left_out_.empty()) text += fmt::format("// likewise for {}\n", fmt::join(left_out_, ", "));
         text += fill(code_.end);
         const bool needs_pointers = text.find("acre::make_") != std::string::npos;
-        const std::vector<std::string> files = files_to_share_among(advice_, paths_);
-        return (files.empty() ? "" : place_text(files) + ": the lines with #include, using and inline\n") +
-               "#include <acre/acre.hpp>\n" + (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") + text;
+        return header_text(files_to_share_among(advice_, paths_)) + "#include <acre/acre.hpp>\n" +
+               (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") + text;
     }
 
 private:
@@ -275,22 +274,6 @@ constexpr const char* c_strdup = R"({api}char* {owner}_strdup(const char* text) 
 }}
 )";
 
-/// Declarations for a header, and the code for the first of the files that include it.
-std::string in_two_files(const std::string& code, const std::vector<std::string>& files) {
-    std::string header = place_text(files) + ":\n#include <acre.h>\n";
-    std::string source = fmt::format("// in {}, behind its own #include lines:\n", files.front());
-    std::istringstream lines{code};
-    for (std::string line; std::getline(lines, line);) {
-        if (line == "#include <acre.h>") continue;
-        if (line.starts_with(to_declare)) {
-            line.erase(0, 1);
-            header += line.substr(0, line.find(" {")) + ";\n";
-        }
-        source += line + "\n";
-    }
-    return header + source;
-}
-
 /// The code for a C file, with functions for realloc and calloc only where the program calls these: others would be
 /// unused.
 std::string c_code_of(const advice& each, const call_paths& paths) {
@@ -313,8 +296,7 @@ std::string c_code_of(const advice& each, const call_paths& paths) {
     if (code.find("SIZE_MAX") != std::string::npos) include(code, "stdint.h");
     if (code.find("memcpy(") != std::string::npos || code.find("memset(") != std::string::npos)
         include(code, "string.h");
-    const std::vector<std::string> files = files_to_share_among(each, paths);
-    return files.empty() ? code : in_two_files(code, files);
+    return c_code_for(code, files_to_share_among(each, paths));
 }
 
 /// The code of classes whose objects come from a pool of each.
@@ -356,24 +338,52 @@ std::string owner_of_objects(const advice& each, const call_paths& paths) {
     return fmt::format("acre::unique_ptr<{{}}, {}>", filled(code.resource, each, paths));
 }
 
-std::vector<std::string> files_to_share_among(const advice& each, const call_paths& paths) {
-    if (each.candidate == verdict::leave || each.candidate == verdict::stack_buffer) return {};
+std::vector<std::string> files_to_share_among(const std::vector<std::string>& paths) {
     std::vector<std::string> files;
-    const auto add = [&](const std::string& file) {
-        if (!file.empty() && std::ranges::find(files, file) == files.end()) files.push_back(file);
-    };
-    const bool is_of_hook = each.place.kind == place_kind::hook;
-    add(is_of_hook ? paths.place_in(each.stack, each.place.function).file : paths.sites()[each.site].file);
-    if (!is_of_hook) {
-        for (const site_objects& site : each.sites) add(paths.sites()[site.site].file);
-    }
-    const verdict_traits& traits = traits_of(each.candidate);
-    if (each.of_scope || traits.in_owner) add(paths.place_in(each.stack, each.function).file);
-    if (!traits.freed_as_whole) {
-        for (const line_of_frees& line : each.freed_at) add(paths.sites()[line.site].file);
+    for (const std::string& each : paths) {
+        if (!each.empty() && std::ranges::find(files, each) == files.end()) files.push_back(each);
     }
     if (files.size() <= 1 && std::ranges::none_of(files, is_header)) return {};
     return without_folders(files);
+}
+
+std::vector<std::string> files_to_share_among(const advice& each, const call_paths& paths) {
+    if (each.candidate == verdict::leave || each.candidate == verdict::stack_buffer) return {};
+    std::vector<std::string> files;
+    const auto add = [&](std::uint32_t site) { files.push_back(paths.sites()[site].file); };
+    if (each.place.kind == place_kind::hook) {
+        files.push_back(paths.place_in(each.stack, each.place.function).file);
+    } else {
+        add(each.site);
+        for (const site_objects& of : each.sites) add(of.site);
+    }
+    const verdict_traits& traits = traits_of(each.candidate);
+    if (each.of_scope || traits.in_owner) files.push_back(paths.place_in(each.stack, each.function).file);
+    if (!traits.freed_as_whole) {
+        for (const line_of_frees& line : each.freed_at) add(line.site);
+    }
+    return files_to_share_among(files);
+}
+
+std::string header_text(const std::vector<std::string>& files) {
+    return files.empty() ? "" : place_text(files) + ": the lines with #include, using and inline\n";
+}
+
+std::string c_code_for(const std::string& code, const std::vector<std::string>& files) {
+    std::string header;
+    std::string source;
+    std::istringstream lines{code};
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(to_declare)) {
+            line.erase(0, 1);
+            header += line.substr(0, line.find(" {")) + ";\n";
+            if (files.empty()) source += "static ";
+        }
+        if (files.empty() || line != "#include <acre.h>") source += line + "\n";
+    }
+    if (files.empty()) return source;
+    return fmt::format("{}:\n#include <acre.h>\n{}// in {}, behind its own #include lines:\n{}", place_text(files),
+                       header, files.front(), source);
 }
 
 std::vector<std::string> classes_named_in(const std::string& code, const call_paths& paths) {

@@ -23,12 +23,20 @@ std::vector<std::string> pooled_classes_of(const advice& each, const call_paths&
 /// with the object's type, or its base, in place of "{}". Empty where it makes no objects, and for an object pool.
 std::string owner_of_objects(const advice& each, const call_paths& paths);
 
-/// The files that have to see one and the same pool or arena: those of the sites, the reset, and the frees that use it.
-/// Empty where one file does that is not a header, or the code has no such variable.
+/// The names of the files that have to see one and the same pool or arena: those of the sites, the reset, and the frees
+/// that use it. Empty where one file does that is not a header, or the code has no such variable.
 std::vector<std::string> files_to_share_among(const advice& each, const call_paths& paths);
+std::vector<std::string> files_to_share_among(const std::vector<std::string>& paths);
 
-/// Stands in C code before the functions that a header declares.
+/// The first line of C++ code for such files.
+std::string header_text(const std::vector<std::string>& files);
+
+/// Stands in C code before the functions that a program calls.
 inline constexpr char to_declare[] = "@";
+
+/// C code for such files: declarations for a header, and the code for the first of the files. For one file: that code,
+/// static.
+std::string c_code_for(const std::string& code, const std::vector<std::string>& files);
 
 /// The classes of which declarations in the code name members.
 std::vector<std::string> classes_named_in(const std::string& code, const call_paths& paths);

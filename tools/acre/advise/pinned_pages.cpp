@@ -224,8 +224,8 @@ nlohmann::json moment_json(const resident_moment& of, const call_paths& paths) {
 
 constexpr const char* separating_code = R"(#include <acre/acre.hpp>
 #include <acre/memory/virtual_memory.hpp>
-static acre::virtual_memory long_lived_pages;
-static acre::{} long_lived{{long_lived_pages}};
+{1} acre::virtual_memory long_lived_pages;
+{1} acre::{0} long_lived{{long_lived_pages}};
 void* p = long_lived.allocate(bytes);  // for malloc, at these sites
 long_lived.deallocate(p, bytes);       // for free
 )";
@@ -234,12 +234,19 @@ long_lived.deallocate(p, bytes);       // for free
 std::string code_text(const pinned_memory& of, const call_paths& paths) {
     const verdict pool = of.in_threads ? verdict::concurrent_multi_pool : verdict::multi_pool;
     const auto is_of_c = [&](std::uint32_t site) { return is_in_c(paths.sites()[site]); };
-    const std::string code = std::ranges::any_of(of.group, is_of_c)
-                                 ? fmt::format(fmt::runtime(traits_of(pool).c.code), fmt::arg("owner", "long_lived"),
-                                               fmt::arg("thread_storage", ""), fmt::arg("of_thread", ""),
-                                               fmt::arg("of_thread_end", ""), fmt::arg("end_of_thread", ""))
-                                 : fmt::format(separating_code, traits_of(pool).resource);
-    return indented(code, code_indent);
+    std::vector<std::string> files;
+    for (const std::uint32_t site : of.group) files.push_back(paths.sites()[site].file);
+    files = files_to_share_among(files);
+    if (std::ranges::none_of(of.group, is_of_c)) {
+        const char* storage = files.empty() ? "static" : "inline";
+        return indented(header_text(files) + fmt::format(separating_code, traits_of(pool).resource, storage),
+                        code_indent);
+    }
+    const std::string code =
+        fmt::format(fmt::runtime(traits_of(pool).c.code), fmt::arg("owner", "long_lived"),
+                    fmt::arg("thread_storage", ""), fmt::arg("of_thread", ""), fmt::arg("of_thread_end", ""),
+                    fmt::arg("end_of_thread", ""), fmt::arg("api", to_declare));
+    return indented(c_code_for(code, files), code_indent);
 }
 
 }  // namespace

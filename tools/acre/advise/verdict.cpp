@@ -126,7 +126,7 @@ constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals
                                       .resource = "decltype({owner}_memory)",
                                       .variable = "{owner}_memory"};
 
-// {api} stands before what the program calls: `static`, or what advice_code.cpp makes declarations of.
+// {api} stands before what the program calls: c_code_for makes it `static`, or a declaration.
 // In C most functions have the shape of malloc's, since free does not get a size there. Nothing is freed one by one in
 // an arena, so its blocks have no header: they would take more memory than malloc's with one.
 constexpr const char* arena_c_code = R"(#include <acre.h>

@@ -342,7 +342,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("arenas", std::to_string(each.arenas));
     add("arena_bytes", bytes_literal(each.arena_bytes));
     // Of code in C.
-    add("api", is_in_header ? std::string{to_declare} : "static ");
+    add("api", to_declare);
     add("thread_storage", thread_storage_of(each));
     add("c_reset_place", reset_place_of(each, function));
     add("block_bytes", std::to_string(each.block_bytes));
