@@ -69,7 +69,7 @@ class Parser:
     """Reads the declarations of a header. A declaration ends at a semicolon, or behind the braces of its body."""
 
     CLASS = re.compile(r"^(?:\s|requires\s*\(.*?\))*(?:requires\b.*?)?\b(class|struct|union|enum class|enum)\b\s*"
-                       r"(?:\[\[.*?\]\]\s*|alignas\(.*?\)+\s*)*([A-Za-z_]\w*)?")
+                       r"(?:\[\[.*?\]\]\s*|alignas\(.*?\)+\s*)*([A-Za-z_]\w*(?:::\w+)*)?")
     # Parentheses that may stand in front of a class, as those of a function may not.
     CALLS = re.compile(r"alignas\(.*?\)+|requires\b.*?\)\s*(?=class|struct)|decltype\(.*?\)")
 

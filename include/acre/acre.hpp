@@ -12,6 +12,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
+#include <acre/adapt/string_hash.hpp>
 #include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_string.hpp>

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <acre/adapt/allocator.hpp>
+#include <acre/adapt/string_hash.hpp>
 #include <acre/core/detail/declarations.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
@@ -44,7 +45,7 @@ namespace acre {
 
 namespace detail {
 
-// The standard hashes strings of its own allocators only, and compares only strings of one allocator.
+// The standard hashes and compares strings of one allocator only.
 template <class View>
 struct text_less {
     using is_transparent = void;
@@ -58,7 +59,8 @@ struct text_equal {
 template <class View>
 struct text_hash {
     using is_transparent = void;
-    std::size_t operator()(View text) const noexcept { return std::hash<View>{}(text); }
+    // Not noexcept: libstdc++ takes such a hash for a fast one, and computes the codes again instead of keeping them.
+    std::size_t operator()(View text) const { return std::hash<View>{}(text); }
 };
 
 /// How keys are compared and hashed by default.

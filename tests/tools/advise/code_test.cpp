@@ -299,6 +299,32 @@ TEST_F(code, of_a_container_converts_those_in_it_that_are_also_advised) {
     EXPECT_NE(outer, std::string::npos) << written;
 }
 
+// Also where the map itself stays as it is.
+TEST_F(code, of_a_string_serves_as_the_key_of_an_unordered_map) {
+    advice each = advice_of(verdict::multi_pool, 1, stack_);
+    each.places = {{.kind = place_kind::container, .name = "std::string"}};
+    std::ofstream source{directory_ / "pasted.cpp"};
+    source << "#include <list>\n#include <string>\n#include <unordered_map>\n#include <unordered_set>\n"
+           << code_of(each, paths_) << "std::unordered_map<handle_request_string, std::list<int>::iterator> places;\n"
+           << "std::unordered_set<handle_request_string> names;\n";
+    source.close();
+    const std::string compile = CXX_COMMAND " '" + (directory_ / "pasted.cpp").string() + "' 2>&1";
+    EXPECT_EQ(std::system(compile.c_str()), 0);
+}
+
+// A key made for each look-up made a cache 20 % slower.
+TEST_F(code, a_caution_tells_what_finds_a_string_by_another_text) {
+    const auto says = [&](const char* container) {
+        advice each = advice_of(verdict::multi_pool, 1, stack_);
+        each.places = {{.kind = place_kind::container, .name = container}};
+        return std::ranges::any_of(cautions_of(each, paths_), [](const std::string& one) {
+            return one.find("use those of acre::containers_in") != std::string::npos;
+        });
+    };
+    EXPECT_TRUE(says("std::string"));
+    EXPECT_FALSE(says("std::vector<int>"));
+}
+
 TEST_F(code, in_c_it_is_c) {
     use_c();
     const call_paths paths{made_.tables};

@@ -95,7 +95,7 @@ public:
         if (of == nullptr) return std::nullopt;
         std::vector<std::string> arguments;
         for (const std::string_view each : parts->arguments) arguments.push_back(argument(each));
-        return with_shape(*of, parts->arguments, arguments);
+        return with_shape(*of, arguments);
     }
 
 private:
@@ -113,8 +113,7 @@ private:
 
     /// Defaults stand before the allocator. More arguments than these: a comparison or a hash that the program chose
     /// comes first; an allocator of its own is none of ours.
-    std::optional<std::string> with_shape(const known_template& of, const std::vector<std::string_view>& given_names,
-                                          const std::vector<std::string>& given) const {
+    std::optional<std::string> with_shape(const known_template& of, const std::vector<std::string>& given) const {
         const bool is_map = of.of == shape::map || of.of == shape::hash_map;
         const std::size_t values = is_map ? 2 : 1;
         const bool is_ordered = of.of == shape::map || of.of == shape::set;
@@ -124,17 +123,12 @@ private:
         if (of.of == shape::string) all.push_back(fmt::format("std::char_traits<{}>", key));
         if (is_ordered) all.push_back(given.size() > values ? given.back() : fmt::format("std::less<{}>", key));
         if (of.of == shape::hash_set || of.of == shape::hash_map) {
-            all.push_back(hash_of(given_names.front(), key));
+            all.push_back(fmt::format("std::hash<{}>", key));
             all.push_back(fmt::format("std::equal_to<{}>", key));
         }
         const std::string element = is_map ? fmt::format("std::pair<{} const, {}>", key, given[1]) : key;
         all.push_back(fmt::format("acre::allocator<{}, {}>", element, resource_));
         return fmt::format("{}<{}>", of.written, fmt::join(all, ", "));
-    }
-
-    /// The standard has a hash only for strings with its own allocator; one for views takes all strings.
-    static std::string hash_of(std::string_view name, const std::string& key) {
-        return name == "std::string" && name != key ? "std::hash<std::string_view>" : fmt::format("std::hash<{}>", key);
     }
 
     std::string_view resource_;

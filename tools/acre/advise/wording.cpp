@@ -503,6 +503,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         cautions.emplace_back(
             "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
             "the text by += in the new type.");
+        cautions.emplace_back(
+            "As the key of a map or set it is made anew for each look-up by another text, which costs more than it "
+            "saves: use those of acre::containers_in in acre/adapt/containers.hpp, which find any text.");
     }
     const bool ends_at_once = each.decision == verdict::arena || each.decision == verdict::scratch;
     if (ends_at_once && std::ranges::any_of(each.places, is_shared)) {
