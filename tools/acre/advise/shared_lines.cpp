@@ -78,7 +78,7 @@ std::vector<line_of_frees> shared_lines::frees_of(const context_set& group, bool
     }
     std::vector<line_of_frees> lines;
     for (auto& [site, line] : found) {
-        if (names_others && line.is_shared()) line.other = busiest_other(site, is_of_group);
+        if (names_others && line.others != 0) line.other = busiest_other(site, is_of_group);
         lines.push_back(line);
     }
     std::ranges::sort(lines, [](const line_of_frees& a, const line_of_frees& b) {

@@ -142,10 +142,13 @@ std::string freed_today_text(const advice& each, const call_paths& paths) {
     std::vector<std::string> lines;
     for (const line_of_frees& line : each.freed_at) {
         if (std::ranges::find(each.sites, line.site, &site_objects::site) != each.sites.end()) continue;
+        const bool freed_as_whole = traits_of(each.candidate).freed_as_whole;
+        const bool is_alone = line.others == 0 || traits_of(each.candidate).c_frees_any;
+        const std::string from = line.other == 0 ? "" : ", mostly from " + paths.site_text(line.other);
         const std::string others =
-            line.others == 0 || traits_of(each.candidate).c_frees_any
-                ? ""
-                : fmt::format(" (with {} that must stay as they are)", plural(line.others, "other", "others"));
+            is_alone ? ""
+                     : fmt::format(" (with {}{}, which must {})", plural(line.others, "other", "others"), from,
+                                   freed_as_whole ? "stay as they are" : "be told apart, or use the code as well");
         lines.push_back(paths.site_text(line.site) + others);
     }
     const bool as_whole = traits_of(each.candidate).freed_as_whole;
