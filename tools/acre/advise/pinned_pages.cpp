@@ -235,6 +235,7 @@ std::string code_text(const pinned_memory& of, const call_paths& paths) {
     const verdict pool = of.in_threads ? verdict::concurrent_multi_pool : verdict::multi_pool;
     const auto is_of_c = [&](std::uint32_t site) { return is_in_c(paths.sites()[site]); };
     std::vector<std::string> files;
+    files.reserve(of.group.size());
     for (const std::uint32_t site : of.group) files.push_back(paths.sites()[site].file);
     files = files_to_share_among(files);
     if (std::ranges::none_of(of.group, is_of_c)) {

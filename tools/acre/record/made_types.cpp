@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "dwarf_attribute.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -61,13 +63,6 @@ std::optional<std::uint64_t> number_of(Dwarf_Die of, unsigned name) {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
     if (dwarf_formudata(dwarf_attr_integrate(&of, name, &attribute), &value) != 0) return std::nullopt;
-    return value;
-}
-
-std::optional<std::uint64_t> address_of(Dwarf_Die of, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Addr value = 0;
-    if (dwarf_formaddr(dwarf_attr(&of, name, &attribute), &value) != 0) return std::nullopt;
     return value;
 }
 

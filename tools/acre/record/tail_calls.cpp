@@ -6,25 +6,14 @@
 #include <array>
 #include <string_view>
 
+#include "dwarf_attribute.hpp"
+
 namespace acre::tool {
 
 namespace {
 
 /// More jumps than that are not told apart, nor are they searched.
 constexpr std::size_t most_jumps = 16;
-
-std::optional<std::uint64_t> address_of(Dwarf_Die of, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Addr value = 0;
-    if (dwarf_formaddr(dwarf_attr(&of, name, &attribute), &value) != 0) return std::nullopt;
-    return value;
-}
-
-bool has_flag(Dwarf_Die of, unsigned name) {
-    Dwarf_Attribute attribute;
-    bool is_set = false;
-    return dwarf_formflag(dwarf_attr(&of, name, &attribute), &is_set) == 0 && is_set;
-}
 
 /// Collects the jumps of one function, with those of functions that are inlined in it.
 class jump_search {
