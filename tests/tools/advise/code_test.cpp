@@ -448,9 +448,10 @@ TEST_F(code_of_files, of_several_files_is_for_a_header_that_they_include) {
             const bool resets = which == verdict::arena || which == verdict::scratch;
             if (traits_of(which).freed_as_whole && !resets) continue;  // the other file does not use it
             EXPECT_EQ(pasted.find("static "), std::string::npos) << pasted;
-            EXPECT_TRUE(pasted.starts_with(std::string{"// in a header that parse.cpp and "} +
-                                           (resets ? "main.cpp" : "gc.cpp") +
-                                           " include: the lines with #include, using and inline\n"))
+            EXPECT_TRUE(pasted.starts_with(
+                std::string{"// in a header that parse.cpp and "} + (resets ? "main.cpp" : "gc.cpp") +
+                " include: the lines with #include, using and inline, behind the declarations of "
+                "the types that these name\n"))
                 << pasted;
             std::istringstream lines{pasted};
             std::string body;

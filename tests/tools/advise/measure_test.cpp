@@ -323,6 +323,12 @@ TEST(figures_of_runs, go_before_those_of_a_replay) {
     decide_by_runs(each, 1000);
     EXPECT_EQ(each.decision, verdict::object_pool) << "it may save 2 %: the replay decides";
 
+    advice loses = each;
+    loses.in_runs->nanoseconds = {-70, -27, 30};
+    decide_by_runs(loses, 1000);
+    EXPECT_EQ(loses.decision, verdict::leave);
+    EXPECT_EQ(loses.reason, "it saves nothing in the median of the runs");
+
     each.in_runs->nanoseconds = {-5, 1, 19};
     each.in_runs->is_what_is_advised = false;
     decide_by_runs(each, 1000);
@@ -622,6 +628,19 @@ TEST_F(first_answer, of_runs_that_do_not_exclude_a_loss_is_not_certain) {
     EXPECT_FALSE(steps.leaves()) << "it is advised, as it saves 3 % in the median";
     ASSERT_EQ(steps.steps.size(), 1u);
     EXPECT_FALSE(steps.steps[0].is_certain);
+}
+
+TEST_F(first_answer, has_a_change_that_saved_much_beside_a_preload_though_a_loss_is_not_excluded) {
+    list_.advices.resize(1);
+    list_.runs = program_runs{.rounds = 7};
+    list_.preloads = {{"tcmalloc", {150, 170, 190}}};
+    list_.advices.front().in_runs =
+        run_saving{.nanoseconds = {-25, 80, 170}, .policy = "pool", .is_what_is_advised = true, .share_of_cpu = 0.08};
+    const first_steps steps = first_steps_of(list_, paths_);
+    ASSERT_EQ(steps.steps.size(), 2u);
+    EXPECT_EQ(steps.steps[0].what, "tcmalloc");
+    EXPECT_EQ(steps.steps[1].advice, 0u);
+    EXPECT_FALSE(steps.steps[1].is_certain);
 }
 
 // A plan can only count the objects of an arena's blocks: what that costs says nothing of an arena that is reset.

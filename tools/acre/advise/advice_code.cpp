@@ -366,7 +366,10 @@ std::vector<std::string> files_to_share_among(const advice& each, const call_pat
 }
 
 std::string header_text(const std::vector<std::string>& files) {
-    return files.empty() ? "" : place_text(files) + ": the lines with #include, using and inline\n";
+    return files.empty() ? ""
+                         : place_text(files) +
+                               ": the lines with #include, using and inline, behind the declarations of "
+                               "the types that these name\n";
 }
 
 std::string c_code_for(const std::string& code, const std::vector<std::string>& files) {

@@ -110,6 +110,21 @@ std::optional<first_step> best_advice(const advice_list& list, const call_paths&
     return best;
 }
 
+/// A change whose runs do not exclude a loss, but saved much in their median: not to be left untold beside a preload.
+std::optional<first_step> uncertain_change(const advice_list& list, const call_paths& paths) {
+    std::optional<first_step> best;
+    for (std::size_t i = 0; i < list.advices.size(); ++i) {
+        const advice& each = list.advices[i];
+        if (each.decision == verdict::leave || !each.is_known_by_runs()) continue;
+        const double saved = each.in_runs->nanoseconds.median;
+        if (share_of(saved, list).value_or(0) < too_much_to_leave) continue;
+        if (best && saved <= best->nanoseconds.median) continue;
+        best = step_of(list, i, paths);
+        best->is_certain = false;
+    }
+    return best;
+}
+
 /// What no code is needed for, and saves as much in the runs as the best change of the code, although so few rounds do
 /// not exclude that it saves nothing.
 std::optional<first_step> preload_instead(const advice_list& list, const first_step& change) {
@@ -220,6 +235,10 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
         if (const std::optional<first_step> instead = preload_instead(list, *change)) found.steps.push_back(*instead);
     }
     if (change) found.steps.push_back(*change);
+    if (!change && preload != nullptr) {
+        if (const std::optional<first_step> uncertain = uncertain_change(list, paths))
+            found.steps.push_back(*uncertain);
+    }
     if (found.steps.empty()) {
         if (const std::optional<first_step> perhaps = best_perhaps(list, paths)) {
             found.steps.push_back(*perhaps);

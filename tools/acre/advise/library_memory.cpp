@@ -31,8 +31,9 @@ constexpr library_memory of_nlohmann_json{
     "#include <acre/adapt/hooks/nlohmann.hpp>\n"
     "using json = acre::pooled_json;  // in place of nlohmann::json; acre::arena_json where documents die with a "
     "request\n",
-    "It is a nlohmann::json whose strings are not std::string: get<std::string>() copies one, and texts still serve as "
-    "keys. The header says more."};
+    "It is a nlohmann::json whose strings are not std::string: get<std::string>() copies one, texts still serve as "
+    "keys, "
+    "and dump() is taken by auto. docs/hooks/nlohmann.md says more."};
 
 struct named_memory {
     std::string_view name;

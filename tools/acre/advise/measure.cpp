@@ -288,9 +288,11 @@ void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds) {
     if (is_worth_it) {
         each.decision = each.candidate;
         each.reason.clear();
-    } else if (may_decide && saved.high < worth && each.in_runs->is_what_is_advised) {
+    } else if (may_decide && (saved.high < worth || saved.median < 0) && each.in_runs->is_what_is_advised) {
         each.decision = verdict::leave;
-        each.reason = fmt::format("it saves less than {:.0f} % of the CPU time", threshold::worth_the_change * 100);
+        each.reason = saved.high < worth ? fmt::format("it saves less than {:.0f} % of the CPU time",
+                                                       threshold::worth_the_change * 100)
+                                         : "it saves nothing in the median of the runs";
     } else if (each.decision == verdict::leave && saved.low < 0 && saved.high >= worth) {
         each.reason += "; whether the program gains anything could not be measured in these rounds";
     }

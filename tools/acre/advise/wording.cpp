@@ -194,6 +194,7 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const std::string file = file_name(paths.sites()[each.site].file);
     if (each.candidate == verdict::stack_buffer) return file + " is C: the code stands in place of malloc and free.";
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
+    const bool takes_sizes_at_frees = each.candidate == verdict::multi_pool;
     // The function that calls malloc for a hook may be in no stack: it often ends with a jump to malloc.
     const bool is_of_hook = each.place.kind == place_kind::hook;
     const bool is_shared = !files_to_share_among(each, paths).empty();
@@ -207,8 +208,12 @@ std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
         "{} in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
-        "calls into libacre.so take longer.",
-        where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
+        "calls into libacre.so take longer.{}",
+        where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "",
+        takes_sizes_at_frees
+            ? " Each object has 16 bytes in front for its size, which the replay and the runs do not have: where "
+              "the sizes are known at the frees, acre_multi_pool_allocate and acre_multi_pool_free have none."
+            : "");
 }
 
 /// The storage class of a declaration; of one in a header, which is one variable for all files.
