@@ -39,7 +39,7 @@ struct preload_saving {
     std::string name;
     interval nanoseconds;                // in runs of the program, or in a replay
     std::optional<double> peak_ratio{};  // of the program's memory at its peak; only from runs
-    std::string before_command{};        // what to write there for it; empty: more is needed than a word
+    std::string before_command{};  // words to write before the program's command for it; empty: they are not enough
 
     // Names that stand for `acre run`, without a plan and with that of the advice.
     static constexpr std::string_view acre_heap = "acre";

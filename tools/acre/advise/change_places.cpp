@@ -185,7 +185,7 @@ bool is_own(const function_info& of) {
     const std::string& name = of.short_name;
     return !of.in_runtime_library && !name.starts_with("std::") && !name.starts_with("__gnu_cxx::") &&
            !name.starts_with("operator new") && !name.starts_with("operator delete") && !name.starts_with("acre::") &&
-           !name.starts_with("nlohmann::") && name != "_start" &&
+           !is_of_library_with_hook(name) && name != "_start" &&
            !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
 }
 

@@ -30,9 +30,8 @@ struct first_step {
 /// certainly worth it, the one that may save most, if that is much. Nothing is known if nothing was measured.
 struct first_steps {
     bool is_known = false;
-    bool of_runs = false;
-    bool has_few_rounds =
-        false;  // of runs: nothing is known about the noise  // what a malloc saves was measured in runs of the program
+    bool of_runs = false;         // what a malloc saves was measured in runs of the program
+    bool has_few_rounds = false;  // of runs: nothing is known about the noise
     std::vector<first_step> steps;
     std::optional<first_step> not_excluded{};  // without steps: by the replay of a sample it may be worth it
     bool replay_exceeds_run = false;           // without steps: see advice_list

@@ -169,11 +169,15 @@ std::string_view allocating_c_function(std::string_view function) {
     return {};
 }
 
+bool is_of_library_with_hook(std::string_view function) {
+    return function.starts_with("nlohmann::");
+}
+
 const library_memory* library_memory_of(std::string_view function) {
     const std::string_view of = class_in(function);
     const std::string_view member = function_in(function);
     if (of.empty()) return find_in(functions_of_c, first_part(member));
-    if (of.starts_with("nlohmann::")) return &of_nlohmann_json;
+    if (is_of_library_with_hook(of)) return &of_nlohmann_json;
     if (of == "std" || of == "std::__1" || of == "std::_V2") return find_in(functions, first_part(member));
     if (!of.starts_with("std::")) return nullptr;
     std::string_view rest = of.substr(5);

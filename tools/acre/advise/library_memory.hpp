@@ -14,6 +14,9 @@ struct library_memory {
     std::string_view caution{};  // of that code
 };
 
+/// Whether a function is of a library that acre has a hook for. Its code is not the program's to change.
+bool is_of_library_with_hook(std::string_view function);
+
 /// Of a function of a library: the memory that it allocates for itself. Null for all others.
 const library_memory* library_memory_of(std::string_view function);
 

@@ -139,19 +139,18 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
 
 /// Where C code frees the objects today. A line that allocates them as well calls realloc.
 std::string freed_today_text(const advice& each, const call_paths& paths) {
+    const bool as_whole = traits_of(each.candidate).freed_as_whole;
     std::vector<std::string> lines;
     for (const line_of_frees& line : each.freed_at) {
         if (std::ranges::find(each.sites, line.site, &site_objects::site) != each.sites.end()) continue;
-        const bool freed_as_whole = traits_of(each.candidate).freed_as_whole;
         const bool is_alone = line.others == 0 || traits_of(each.candidate).c_frees_any;
         const std::string from = line.other == 0 ? "" : ", mostly from " + paths.site_text(line.other);
         const std::string others =
             is_alone ? ""
                      : fmt::format(" (with {}{}, which must {})", plural(line.others, "other", "others"), from,
-                                   freed_as_whole ? "stay as they are" : "be told apart, or use the code as well");
+                                   as_whole ? "stay as they are" : "be told apart, or use the code as well");
         lines.push_back(paths.site_text(line.site) + others);
     }
-    const bool as_whole = traits_of(each.candidate).freed_as_whole;
     const std::string elsewhere =
         as_whole ? "A line that frees or reallocates such objects and was not reached in this run must not call free "
                    "or realloc either: look for all of them."
