@@ -353,6 +353,31 @@ ACRE_EXPORT void* acre_try_realloc(acre_resource* resource, void* p, size_t byte
 // Bytes that the block has for its user; 0 for null.
 ACRE_EXPORT size_t acre_usable_size(const acre_resource* resource, const void* p);
 
+// --------------------------------------------------------------------------------------------------- The general heap
+
+// One heap for any size, alignment and thread: a faster malloc, whose blocks have nothing in front and whose frees need
+// neither a handle nor a size. Not on Windows. It has its own memory: acre_general_heap_owns tells its blocks from those
+// of malloc, so that one line can free both. libacre.so has one such heap and each libacre.a another one; a block that
+// is freed to another heap than its own is a misuse.
+#ifndef _WIN32
+// It as a resource, for the options .upstream. It is never destroyed.
+ACRE_EXPORT acre_resource* acre_general_heap(void);
+// As the functions of C. Null, and why in acre_last_error(), where there is no memory. For zero bytes
+// acre_general_heap_malloc returns a distinct block, and acre_general_heap_realloc frees.
+ACRE_EXPORT void* acre_general_heap_malloc(size_t bytes);
+ACRE_EXPORT void* acre_general_heap_calloc(size_t count, size_t size);
+ACRE_EXPORT void* acre_general_heap_aligned_alloc(size_t alignment, size_t bytes);
+// A block that moves is aligned to 16 bytes.
+ACRE_EXPORT void* acre_general_heap_realloc(void* p, size_t bytes);
+ACRE_EXPORT void acre_general_heap_free(void* p);
+// Bytes that the block has for its user, at least as many as were asked for; 0 for null.
+ACRE_EXPORT size_t acre_general_heap_usable_size(const void* p);
+// True when `p` lies in memory of this heap. Costs a subtraction and a comparison.
+ACRE_EXPORT bool acre_general_heap_owns(const void* p);
+// Gives free memory but for `keep_bytes` back to the system; returns the bytes.
+ACRE_EXPORT size_t acre_general_heap_release_unused(size_t keep_bytes);
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,6 +24,7 @@ namespace acre_c {
 enum class handle_kind : std::uint32_t {
     destroyed = 0xdead'ac2e,
     heap = 0xac2e'7100,
+    general_heap,
     buffer,
     custom,
     arena,

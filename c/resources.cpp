@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "never_destroyed.hpp"
 #include "resource.hpp"
 
 namespace acre_c {
@@ -40,20 +41,6 @@ private:
     acre_functions functions_;
 };
 
-namespace {
-
-/// Keeps what it holds until the program ends, also while its static objects end.
-template <class T>
-class never_destroyed {
-public:
-    never_destroyed() noexcept { ::new (storage_) T(typename T::without_upstream{}); }
-    T* get() noexcept { return std::launder(reinterpret_cast<T*>(storage_)); }
-
-private:
-    alignas(T) std::byte storage_[sizeof(T)];
-};
-
-}  // namespace
 }  // namespace acre_c
 
 struct acre_buffer final : acre_c::holding<acre_c::handle<acre_c::handle_kind::buffer>, acre::buffer> {

@@ -4,6 +4,7 @@
 #include <acre/adapt/ambient.hpp>
 #include <acre/adapt/malloc_face.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/core/detail/target.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -15,6 +16,9 @@
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
+#if ACRE_HAS_GENERAL_HEAP
+#include <acre/heaps/general_heap.hpp>
+#endif
 
 namespace {
 
@@ -75,7 +79,12 @@ TEST(malloc_face, calloc_is_zero_and_does_not_wrap) {
 
 template <class R>
 class malloc_face_over : public testing::Test {};
+#if ACRE_HAS_GENERAL_HEAP
+using resources = testing::Types<acre::heap, acre::arena, acre::multi_pool, checking_upstream, acre::ambient,
+                                 acre::general_heap>;
+#else
 using resources = testing::Types<acre::heap, acre::arena, acre::multi_pool, checking_upstream, acre::ambient>;
+#endif
 TYPED_TEST_SUITE(malloc_face_over, resources);
 
 // realloc beside a model, in a resource that resizes in place, in one with other size classes, and in others.
@@ -188,6 +197,31 @@ TEST(malloc_face, a_resource_that_knows_sizes_serves_blocks_without_a_header) {
     EXPECT_EQ(memory.realloc(p, 8), below.slot(1));
     EXPECT_EQ(below.freed, std::vector<void*>{p});
 }
+
+#if ACRE_HAS_GENERAL_HEAP
+TEST(malloc_face, blocks_of_the_general_heap_have_no_header) {
+    acre::malloc_face<acre::general_heap> memory;
+    EXPECT_EQ(memory.header_bytes, 0u);
+    void* p = memory.malloc(100);
+    EXPECT_TRUE(acre::general_heap{}.owns(p));
+    acre::general_heap{}.deallocate(p);
+    p = acre::general_heap{}.allocate(100);
+    memory.free(p);
+    // Of a size whose blocks move by their pages, and back to a slot.
+    auto* large = static_cast<unsigned char*>(memory.malloc(2 << 20));
+    large[(2 << 20) - 1] = 7;
+    large = static_cast<unsigned char*>(memory.realloc(large, 3 << 20));
+    ASSERT_NE(large, nullptr);
+    EXPECT_EQ(large[(2 << 20) - 1], 7);
+    large[9] = 8;
+    large = static_cast<unsigned char*>(memory.realloc(large, 10));
+    ASSERT_NE(large, nullptr);
+    EXPECT_EQ(large[9], 8);
+    EXPECT_EQ(memory.realloc(large, acre::max_request), nullptr);
+    EXPECT_EQ(large[9], 8);
+    memory.free(large);
+}
+#endif
 
 TEST(malloc_face_misuse, a_pointer_of_another_face) {
     acre::multi_pool here;

@@ -25,6 +25,52 @@ static void play(acre_resource* memory) {
     CHECK(acre_last_status() == ACRE_OK);
 }
 
+#ifndef _WIN32
+static void the_general_heap_serves_without_a_handle(void) {
+    play(acre_general_heap());
+    unsigned char* p = acre_general_heap_malloc(100);
+    CHECK(p != NULL && is_aligned(p, 16) && acre_general_heap_usable_size(p) >= 100);
+    memset(p, 7, 100);
+    p = acre_general_heap_realloc(p, 2 << 20);
+    CHECK(p != NULL && p[99] == 7 && acre_general_heap_owns(p));
+    p[(2 << 20) - 1] = 8;
+    p = acre_general_heap_realloc(p, 5 << 20);
+    CHECK(p != NULL && p[99] == 7 && p[(2 << 20) - 1] == 8);
+    p = acre_general_heap_realloc(p, 10);
+    CHECK(p != NULL && p[9] == 7 && acre_general_heap_usable_size(p) >= 10);
+    unsigned char* zeros = acre_general_heap_calloc(30, 7);
+    CHECK(zeros != NULL);
+    for (int i = 0; i < 210; ++i) CHECK(zeros[i] == 0);
+    void* wide = acre_general_heap_aligned_alloc(128, 50);
+    CHECK(wide != NULL && is_aligned(wide, 128));
+    void* nothing = acre_general_heap_malloc(0);
+    CHECK(nothing != NULL && acre_general_heap_owns(nothing));
+    void* of_malloc = malloc(100);
+    CHECK(of_malloc != NULL && !acre_general_heap_owns(of_malloc) && !acre_general_heap_owns(NULL));
+    free(of_malloc);
+    acre_general_heap_free(nothing);
+    acre_general_heap_free(wide);
+    acre_general_heap_free(p);
+    CHECK(acre_general_heap_realloc(zeros, 0) == NULL);
+    acre_general_heap_free(NULL);
+    CHECK(acre_general_heap_usable_size(NULL) == 0);
+    CHECK(acre_last_status() == ACRE_OK);
+    CHECK(acre_general_heap_malloc(SIZE_MAX) == NULL);
+    CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
+    CHECK(acre_general_heap_calloc(SIZE_MAX / 2, 4) == NULL);
+    CHECK_ERROR(ACRE_REQUEST_TOO_LARGE);
+    CHECK(acre_general_heap_aligned_alloc(24, 8) == NULL);
+    CHECK_ERROR(ACRE_BAD_ALIGNMENT);
+    // A pool in it, whose blocks any thread may free.
+    acre_pool* pool = acre_pool_create(64, &(acre_pool_options){.upstream = acre_general_heap()});
+    void* slot = acre_pool_allocate(pool);
+    CHECK(slot != NULL && acre_general_heap_owns(slot));
+    acre_pool_free(pool, slot);
+    acre_pool_destroy(pool);
+    acre_general_heap_release_unused(0);
+}
+#endif
+
 static void requests_that_cannot_be_served_say_why(void) {
     acre_multi_pool* pool = acre_multi_pool_create(&(acre_pool_options){.limit_bytes = 1 << 16});
     acre_resource* memory = acre_multi_pool_resource(pool);
@@ -70,6 +116,9 @@ static void requests_that_cannot_be_served_say_why(void) {
 }
 
 void test_malloc(void) {
+#ifndef _WIN32
+    the_general_heap_serves_without_a_handle();
+#endif
     play(acre_heap());
     acre_arena* arena = acre_arena_create(NULL);
     play(acre_arena_resource(arena));

@@ -40,6 +40,7 @@ static_assert(false, "acre::general_heap needs a POSIX system with virtual memor
 #include <acre/heaps/detail/process_heap.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace acre {
 
@@ -86,6 +87,17 @@ public:
                                            [[maybe_unused]] std::size_t alignment = default_alignment) noexcept {
         if constexpr (poisoning) return deallocate_poisoned(p);
         detail::the_heap.free(p);
+    }
+
+    /// As deallocate: acre::malloc_face over this heap needs no bytes in front of its blocks.
+    void deallocate_unsized(void* p) noexcept { deallocate(p); }
+
+    /// The allocation at `p`, not null, with `bytes` bytes, in place or moved to another one that is aligned to 16
+    /// bytes; contents are kept up to the smaller size. Null, and the allocation as it was, when there is no memory.
+    /// Cost: that of allocate, of deallocate and a copy where it moves; from 1 MiB on it moves pages instead.
+    void* reallocate(void* p, std::size_t bytes) noexcept {
+        if constexpr (poisoning) return reallocate_poisoned(p, bytes);
+        return detail::the_heap.reallocate(p, bytes);
     }
 
     /// Grows or shrinks an allocation where it is. False when it cannot grow there.
@@ -148,6 +160,17 @@ private:
             abort_on_misuse(name, detail::mistake::inside_a_slot, p);
         poison(p, bytes);
         detail::the_heap.free(p);
+    }
+    [[gnu::noinline]] void* reallocate_poisoned(void* p, std::size_t bytes) noexcept {
+        const std::size_t before = usable_size(p);
+        if (try_resize(p, before, bytes)) return p;
+        void* moved = try_allocate(bytes);
+        if (moved == nullptr) return nullptr;
+        const std::size_t kept = before < bytes ? before : bytes;
+        unpoison(p, kept);
+        std::memcpy(moved, p, kept);
+        deallocate_poisoned(p);
+        return moved;
     }
     [[gnu::noinline, gnu::cold]] static void* fail(std::size_t bytes, std::size_t alignment) {
         if (!detail::can_be_honoured(alignment)) return raise<bad_alignment>(name, alignment);
