@@ -356,9 +356,9 @@ ACRE_EXPORT size_t acre_usable_size(const acre_resource* resource, const void* p
 // --------------------------------------------------------------------------------------------------- The general heap
 
 // One heap for any size, alignment and thread: a faster malloc, whose blocks have nothing in front and whose frees need
-// neither a handle nor a size. Not on Windows. It has its own memory: acre_general_heap_owns tells its blocks from those
-// of malloc, so that one line can free both. libacre.so has one such heap and each libacre.a another one; a block that
-// is freed to another heap than its own is a misuse.
+// neither a handle nor a size. Not on Windows. It has its own memory: acre_general_heap_owns tells its blocks from
+// those of malloc, so that one line can free both. libacre.so has one such heap and each libacre.a another one; a block
+// that is freed to another heap than its own is a misuse.
 #ifndef _WIN32
 // It as a resource, for the options .upstream. It is never destroyed.
 ACRE_EXPORT acre_resource* acre_general_heap(void);

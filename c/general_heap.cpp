@@ -18,8 +18,7 @@ using face_of_heap = acre::malloc_face<acre::general_heap>;
     if (!acre::detail::can_be_honoured(alignment))
         return note(ACRE_BAD_ALIGNMENT, acre::bad_alignment{name, alignment}.what());
     if (bytes > acre::max_request - alignment)
-        return note(ACRE_REQUEST_TOO_LARGE,
-                    acre::request_too_large{name, bytes, acre::max_request - alignment}.what());
+        return note(ACRE_REQUEST_TOO_LARGE, acre::request_too_large{name, bytes, acre::max_request - alignment}.what());
     return note(ACRE_OUT_OF_MEMORY, acre::out_of_memory{name, bytes, alignment}.what());
 }
 void* block_or_why(void* p, std::size_t bytes, std::size_t alignment = acre::default_alignment) noexcept {

@@ -80,8 +80,8 @@ TEST(malloc_face, calloc_is_zero_and_does_not_wrap) {
 template <class R>
 class malloc_face_over : public testing::Test {};
 #if ACRE_HAS_GENERAL_HEAP
-using resources = testing::Types<acre::heap, acre::arena, acre::multi_pool, checking_upstream, acre::ambient,
-                                 acre::general_heap>;
+using resources =
+    testing::Types<acre::heap, acre::arena, acre::multi_pool, checking_upstream, acre::ambient, acre::general_heap>;
 #else
 using resources = testing::Types<acre::heap, acre::arena, acre::multi_pool, checking_upstream, acre::ambient>;
 #endif

@@ -6,9 +6,9 @@
 //
 // Each block has 16 bytes in front, in which the face keeps its size; a resource that knows the size of a block by its
 // address (it has usable_size(p) and deallocate_unsized(p)), as acre::general_heap does, serves it without them.
-// Blocks are aligned to 16 bytes, or as aligned_alloc is asked. A request that cannot be served returns null and changes
-// nothing. realloc grows and shrinks in place where the resource can (try_resize), and moves the block otherwise; a
-// resource that has reallocate(p, bytes) does both itself.
+// Blocks are aligned to 16 bytes, or as aligned_alloc is asked. A request that cannot be served returns null and
+// changes nothing. realloc grows and shrinks in place where the resource can (try_resize), and moves the block
+// otherwise; a resource that has reallocate(p, bytes) does both itself.
 //
 // A pointer that no face over this resource handed out, and a double free, abort with a sentence while the bytes in
 // front of the pointer are readable; a resource that knows sizes says it by itself. Cost: that of the resource, and

@@ -329,7 +329,7 @@ TEST_F(code, in_c_it_is_c) {
     use_c();
     const call_paths paths{made_.tables};
     for (const verdict which : all_verdicts) {
-        if (which == verdict::leave) continue;
+        if (which == verdict::leave || in_c(which) != which) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             compile_c(code_of(advice_of(which, threads, stack_), paths));
         }
@@ -360,8 +360,7 @@ TEST_F(code, in_c_it_has_a_realloc_where_the_program_reallocates) {
 TEST_F(code, in_c_what_a_thread_has_ends_with_it) {
     use_c();
     const call_paths paths{made_.tables};
-    for (const verdict which :
-         {verdict::arena, verdict::scratch, verdict::object_pool, verdict::multi_pool, verdict::multi_arena}) {
+    for (const verdict which : {verdict::arena, verdict::scratch, verdict::object_pool, verdict::multi_arena}) {
         advice each = advice_of(which, 4, stack_);
         const std::string pasted = code_of(each, paths);
         EXPECT_NE(pasted.find("_destroy(ended); }"), std::string::npos) << pasted;
@@ -509,7 +508,7 @@ TEST_F(code_of_files, frees_count_where_they_use_the_code) {
 TEST_F(code_of_files, in_c_has_declarations_and_definitions) {
     const call_paths paths = paths_with({{"set", "src/set.c"}, {"process", "src/main.c"}, {"collect", "src/gc.c"}});
     for (const verdict which : all_verdicts) {
-        if (which == verdict::leave || which == verdict::stack_buffer) continue;
+        if (which == verdict::leave || which == verdict::stack_buffer || in_c(which) != which) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             advice each = advice_in(paths, which, threads);
             each.variable = "set";
@@ -540,10 +539,24 @@ TEST_F(code_of_files, in_c_has_declarations_and_definitions) {
     }
 }
 
+// Its blocks have nothing in front, and one line may free what malloc allocated as well.
+TEST_F(code, in_c_several_sizes_are_of_the_general_heap) {
+    EXPECT_EQ(in_c(verdict::multi_pool), verdict::general_heap);
+    EXPECT_EQ(in_c(verdict::concurrent_multi_pool), verdict::general_heap);
+    EXPECT_EQ(in_c(verdict::object_pool), verdict::object_pool);
+    EXPECT_EQ(c_code_for(verdict::general_heap, false).find("realloc"), std::string::npos);
+    const std::string pasted = c_code_for(verdict::general_heap, true);
+    EXPECT_NE(pasted.find("if (acre_general_heap_owns(p)) acre_general_heap_free(p);\n    else free(p);"),
+              std::string::npos)
+        << pasted;
+    EXPECT_NE(pasted.find("acre_general_heap_realloc(p, bytes) : realloc(p, bytes);"), std::string::npos) << pasted;
+    compile_c(pasted);
+}
+
 TEST_F(code, in_c_strdup_has_a_function_in_its_place) {
     use_c();
     const call_paths paths{made_.tables};
-    advice each = advice_of(verdict::multi_pool, 1, stack_);
+    advice each = advice_of(verdict::general_heap, 1, stack_);
     each.c_functions = {"getline", "strdup"};
     const std::string pasted = code_of(each, paths);
     EXPECT_NE(pasted.find("\nstatic char* handle_request_strdup(const char* text) {"), std::string::npos) << pasted;
@@ -562,7 +575,7 @@ TEST_F(code, in_c_a_caution_says_that_other_lines_may_free) {
     use_c();
     const call_paths paths{made_.tables};
     for (const verdict which : all_verdicts) {
-        if (which == verdict::leave) continue;
+        if (which == verdict::leave || in_c(which) != which) continue;
         const std::string text = cautions_text(advice_of(which, 1, stack_), paths);
         EXPECT_EQ(text.find("was not reached in this run") != std::string::npos, which != verdict::stack_buffer)
             << text;
@@ -614,14 +627,16 @@ TEST_F(code, in_c_it_has_a_calloc_where_the_program_calls_that) {
     use_c();
     const call_paths paths{made_.tables};
     for (const verdict which : all_verdicts) {
-        if (which == verdict::leave) continue;
+        if (which == verdict::leave || in_c(which) != which) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             advice each = advice_of(which, threads, stack_);
             each.figures.reallocated = threads > 1;
             EXPECT_EQ(code_of(each, paths).find("memset"), std::string::npos) << name_of(which);
             each.figures.zeroed = true;
             const std::string pasted = code_of(each, paths);
-            EXPECT_NE(pasted.find(", 0, "), std::string::npos) << pasted;
+            const bool is_zeroed_by_heap = which == verdict::general_heap;
+            EXPECT_NE(pasted.find(is_zeroed_by_heap ? "acre_general_heap_calloc(" : ", 0, "), std::string::npos)
+                << pasted;
             compile_c(pasted);
         }
     }

@@ -141,6 +141,13 @@ struct rare_escape {
     std::uint32_t freed_at = no_stack;  // one of those; none was freed: no_stack
 };
 
+/// A function of the program that calls malloc, realloc or free for others.
+struct hook_function {
+    std::uint32_t function = 0;
+    source_location at;         // of one of its calls
+    std::uint64_t objects = 0;  // of the advice, that it allocates or frees
+};
+
 struct advice {
     verdict candidate = verdict::leave;  // by the lives of the objects
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
@@ -165,10 +172,11 @@ struct advice {
     reset_passes resets;  // of a scope; none is occupied
     std::optional<refused_arena> refused;
     std::optional<rare_escape> escape;
-    std::vector<line_of_frees> freed_at;  // the lines that free its objects, most objects first
-    std::vector<site_objects> blockers;   // their objects outlive the scope of the arena
-    double share = 0;                     // of all allocations
-    std::uint32_t escape_depth = 0;       // largest number of functions that an object leaves before it dies
+    std::vector<line_of_frees> freed_at;        // the lines that free its objects, most objects first
+    std::vector<hook_function> hook_functions;  // of a hook in C: all of these, most objects first
+    std::vector<site_objects> blockers;         // their objects outlive the scope of the arena
+    double share = 0;                           // of all allocations
+    std::uint32_t escape_depth = 0;             // largest number of functions that an object leaves before it dies
 
     std::string variable;            // begins the names in the code; no two advices of a list have the same
     std::uint64_t block_bytes = 0;   // of an arena's first block

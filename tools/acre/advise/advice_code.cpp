@@ -93,8 +93,10 @@ public:
         if (!left_out_.empty()) text += fmt::format("// likewise for {}\n", fmt::join(left_out_, ", "));
         text += fill(code_.end);
         const bool needs_pointers = text.find("acre::make_") != std::string::npos;
+        const bool needs_heap = advice_.candidate == verdict::general_heap;
         return header_text(files_to_share_among(advice_, paths_)) + "#include <acre/acre.hpp>\n" +
-               (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") + text;
+               (needs_pointers ? "#include <acre/adapt/smart_ptr.hpp>\n" : "") +
+               (needs_heap ? "#include <acre/heaps/general_heap.hpp>\n" : "") + text;
     }
 
 private:
@@ -351,6 +353,8 @@ std::vector<std::string> files_to_share_among(const advice& each, const call_pat
     if (each.candidate == verdict::leave || each.candidate == verdict::stack_buffer) return {};
     std::vector<std::string> files;
     const auto add = [&](std::uint32_t site) { files.push_back(paths.sites()[site].file); };
+    for (const hook_function& of : each.hook_functions) files.push_back(of.at.file);
+    if (!files.empty()) return files_to_share_among(files);
     if (each.place.kind == place_kind::hook) {
         files.push_back(paths.place_in(each.stack, each.place.function).file);
     } else {

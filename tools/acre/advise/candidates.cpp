@@ -115,10 +115,13 @@ verdict verdict_for_several(const ruling& of) {
         case verdict::multi_arena:
         case verdict::stack_buffer:
         case verdict::scratch:
+        case verdict::arena:
             return verdict::multi_pool;
         case verdict::concurrent_object_pool:
         case verdict::concurrent_multi_pool:
             return verdict::concurrent_multi_pool;
+        case verdict::general_heap:
+            return verdict::general_heap;
         default:
             return verdict::leave;
     }
@@ -149,6 +152,7 @@ public:
         if (!list_.is_sample()) find_in_scopes();
         find_at_sites();
         for (advice& each : list_.advices) complete(each);
+        join_behind_wrappers();
         find_unoptimised();
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
             if (a.figures.objects != b.figures.objects) return a.figures.objects > b.figures.objects;
@@ -220,6 +224,63 @@ private:
             }
         }
         if (!groups.empty()) find_in_groups(std::move(groups));
+    }
+
+    /// In C one change in a wrapper of malloc serves all that goes through it. Where the general heap is advised for a
+    /// part of that, the other parts join it, unless they are worth an arena of their own.
+    void join_behind_wrappers() {
+        for (std::size_t i = 0; i < list_.advices.size(); ++i) {
+            if (list_.advices[i].candidate != verdict::general_heap) continue;
+            const std::set<std::uint32_t> wrappers = wrappers_of(list_.advices[i]);
+            if (wrappers.empty() || wrappers.contains(0)) continue;
+            const auto joins = [&](const advice& each) {
+                return &each != &list_.advices[i] && may_use_heap(each) &&
+                       std::ranges::includes(wrappers, wrappers_of(each));
+            };
+            context_set all = list_.advices[i].contexts;
+            for (const advice& each : list_.advices) {
+                if (joins(each)) all.insert(all.end(), each.contexts.begin(), each.contexts.end());
+            }
+            if (all.size() == list_.advices[i].contexts.size()) continue;
+            list_.advices[i] = joined_behind(wrappers, list_.advices[i], sorted(std::move(all)));
+            const std::uint32_t first = list_.advices[i].contexts.front();
+            std::erase_if(list_.advices, [&](const advice& each) { return joins(each); });
+            i = static_cast<std::size_t>(
+                std::ranges::find(list_.advices, first, [](const advice& each) { return each.contexts.front(); }) -
+                list_.advices.begin());
+        }
+    }
+
+    /// The functions through which an advice's contexts allocate; with 0 where some call malloc themselves.
+    std::set<std::uint32_t> wrappers_of(const advice& each) const {
+        std::set<std::uint32_t> wrappers;
+        for (const std::uint32_t context : each.contexts) wrappers.insert(places_.wrapper_of(context));
+        return wrappers;
+    }
+
+    bool may_use_heap(const advice& each) const {
+        const bool is_code = each.place.kind == place_kind::site || each.place.kind == place_kind::hook;
+        const bool is_left = each.candidate == verdict::leave;
+        return is_code && is_in_c(each, paths_) &&
+               (is_left || traits_of(each.candidate).fits_pool || each.candidate == verdict::general_heap);
+    }
+
+    advice joined_behind(const std::set<std::uint32_t>& wrappers, const advice& part, context_set all) const {
+        advice joined;
+        joined.place = part.place;
+        if (part.place.kind != place_kind::hook) {
+            const std::uint32_t wrapper = *wrappers.begin();
+            joined.place = {
+                .kind = place_kind::hook, .name = paths_.functions()[wrapper].short_name, .function = wrapper};
+        }
+        std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
+        for (const std::uint32_t context : all) groups[context] = 0;
+        joined.figures = study_groups(run_, groups, 1).front();
+        joined.escape_depth = no_owner;
+        joined.contexts = std::move(all);
+        joined.candidate = verdict::general_heap;
+        complete(joined);
+        return joined;
     }
 
     void find_in_groups(std::vector<context_set> groups) {
@@ -466,11 +527,13 @@ private:
     }
 
     /// Fills in what an advice tells besides its figures.
-    void complete(advice& each) {
+    void complete(advice& each) const {
         fill_sites(each, run_);
         fill_places(each);
         each.share = share_of(each.figures.objects);
         if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
+        const bool is_c = is_in_c(each, paths_);
+        if (is_c) each.candidate = in_c(each.candidate);
         each.decision = each.candidate;
         if (each.candidate != verdict::leave) each.in_plan = each.candidate;
         if (!each.of_scope) {
@@ -480,24 +543,61 @@ private:
             if (!each.refused) each.escape = escape_of(each);
         }
         choose_sizes(each, run_);
-        const bool is_c = is_in_c(each, paths_);
         each.freed_at = lines_.frees_of(each.contexts, is_c);
+        if (is_c && each.place.kind == place_kind::hook) each.hook_functions = hook_functions_of(each);
         if (is_c) check_lines(each);
     }
 
-    /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change.
-    /// A plan tells them apart all the same.
+    /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change,
+    /// unless the general heap serves them, which tells its own apart. So does a plan.
     void check_lines(advice& each) const {
         const verdict_traits& traits = traits_of(each.candidate);
         const auto allocated = traits.serves_any ? std::nullopt : lines_.allocates_others(each.contexts);
+        const bool frees_others =
+            each.candidate != verdict::leave && !traits.c_frees_any && are_freed_with_others(each.freed_at);
+        const bool may_share = verdict_for_several({each.candidate, {}}) != verdict::leave;
+        if ((allocated || frees_others) && may_share) {
+            each.candidate = each.decision = each.in_plan = verdict::general_heap;
+            return;
+        }
         if (allocated) {
             each.reason = allocated_with_others_text(each, *allocated, paths_);
-        } else if (each.candidate != verdict::leave && !traits.c_frees_any && are_freed_with_others(each.freed_at)) {
+        } else if (frees_others) {
             each.reason = freed_with_others_text(each, paths_);
         } else {
             return;
         }
         each.candidate = each.decision = verdict::leave;
+    }
+
+    std::vector<hook_function> hook_functions_of(const advice& each) const {
+        std::vector<hook_function> found;
+        const auto add = [&](std::uint32_t stack, std::uint64_t objects) {
+            const std::uint32_t function = innermost_own(stack);
+            if (function == 0) return;
+            const auto known = std::ranges::find(found, function, &hook_function::function);
+            if (known == found.end()) {
+                found.push_back({function, paths_.place_in(stack, function), objects});
+            } else {
+                known->objects += objects;
+            }
+        };
+        for (const std::uint32_t context : each.contexts)
+            add(run_.contexts()[context].stack, run_.contexts()[context].objects);
+        for (const auto& [context, stack, objects] : run_.freeings()) {
+            if (std::ranges::binary_search(each.contexts, context)) add(stack, objects);
+        }
+        std::ranges::stable_sort(found, std::greater{}, &hook_function::objects);
+        return found;
+    }
+
+    std::uint32_t innermost_own(std::uint32_t stack) const {
+        for (; stack != no_stack; stack = paths_.caller_of(stack)) {
+            for (const std::uint32_t function : paths_.functions_at(paths_.frame_of(stack))) {
+                if (is_own(paths_.functions()[function])) return function;
+            }
+        }
+        return 0;
     }
 
     void fill_places(advice& each) const {
@@ -609,9 +709,10 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     joined.figures = study_groups(run, groups, 1).front();
     joined.escape_depth = no_owner;
     joined.candidate = joined.figures.freed_elsewhere != 0 ? verdict::concurrent_multi_pool : verdict::multi_pool;
+    fill_sites(joined, run);
+    if (is_in_c(joined, paths)) joined.candidate = in_c(joined.candidate);
     joined.decision = joined.candidate;
     joined.in_plan = joined.candidate;
-    fill_sites(joined, run);
     joined.function = paths.sites()[joined.site].function;
     joined.share = static_cast<double>(joined.figures.objects) / static_cast<double>(objects_of_run);
     choose_sizes(joined, run);

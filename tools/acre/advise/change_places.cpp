@@ -180,15 +180,6 @@ constexpr std::array<std::string_view, 3> standard_resources{"std::pmr::monotoni
                                                              "std::pmr::unsynchronized_pool_resource",
                                                              "std::pmr::synchronized_pool_resource"};
 
-/// A function of the program's own code, also if it is named like malloc.
-bool is_own(const function_info& of) {
-    const std::string& name = of.short_name;
-    return !of.in_runtime_library && !name.starts_with("std::") && !name.starts_with("__gnu_cxx::") &&
-           !name.starts_with("operator new") && !name.starts_with("operator delete") && !name.starts_with("acre::") &&
-           !is_of_library_with_hook(name) && name != "_start" &&
-           !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
-}
-
 /// Sets of numbers that are joined.
 class joined_sets {
 public:
@@ -288,6 +279,7 @@ public:
         const std::size_t contexts = run_.contexts().size();
         into_.number_of_context_.resize(contexts);
         into_.unit_of_context_.resize(contexts);
+        into_.wrapper_of_context_.resize(contexts);
         std::map<std::tuple<place_kind, std::string, std::string, std::uint32_t>, std::uint32_t> numbers;
         std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> units;
         std::set<std::uint32_t> members;
@@ -312,6 +304,7 @@ public:
                 units.try_emplace(unit, static_cast<std::uint32_t>(into_.units_.size()));
             if (new_unit) into_.units_.emplace_back();
             into_.unit_of_context_[context] = unit_entry->second;
+            into_.wrapper_of_context_[context] = is_through_wrapper(context) ? through_[context] : 0;
             into_.units_[unit_entry->second].push_back(context);
             const auto [entry, is_new] = numbers.try_emplace({place.kind, place.name, place.within, part},
                                                              static_cast<std::uint32_t>(into_.places_.size()));
@@ -635,6 +628,15 @@ private:
     enum class freed_as : std::uint8_t { unknown, frame, other };
     std::vector<freed_as> frees_of_frames_;  // by context
 };
+
+/// A function of the program's own code, also if it is named like malloc.
+bool is_own(const function_info& of) {
+    const std::string& name = of.short_name;
+    return !of.in_runtime_library && !name.starts_with("std::") && !name.starts_with("__gnu_cxx::") &&
+           !name.starts_with("operator new") && !name.starts_with("operator delete") && !name.starts_with("acre::") &&
+           !is_of_library_with_hook(name) && name != "_start" &&
+           !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
+}
 
 bool has_hook_of_acre(const change_place& place) {
     return place.library != nullptr && !place.library->code.empty();

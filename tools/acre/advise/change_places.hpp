@@ -55,6 +55,9 @@ inline bool is_coroutine_frame(const change_place& place) {
     return place.kind == place_kind::type && place.name.starts_with(coroutine_frame);
 }
 
+/// A function of the program: of no library that allocates for it.
+bool is_own(const function_info& of);
+
 /// Memory of a library that acre has a hook for (include/acre/adapt/hooks), by which all of it is put elsewhere.
 bool has_hook_of_acre(const change_place& place);
 
@@ -72,6 +75,9 @@ public:
     /// The contexts of a unit.
     const context_set& unit(std::uint32_t number) const noexcept { return units_[number]; }
 
+    /// The function that allocates for a context and for several other callers, and owns nothing of it; else 0.
+    std::uint32_t wrapper_of(std::uint32_t context) const noexcept { return wrapper_of_context_[context]; }
+
     /// Whether the uses of a place may be told apart by their callers.
     static bool is_split_by_callers(const change_place& place) noexcept {
         return place.kind == place_kind::site || (place.kind == place_kind::container && place.within.empty());
@@ -83,6 +89,7 @@ private:
     std::vector<change_place> places_;
     std::vector<std::uint32_t> number_of_context_;
     std::vector<std::uint32_t> unit_of_context_;
+    std::vector<std::uint32_t> wrapper_of_context_;
     std::vector<context_set> units_;
 };
 

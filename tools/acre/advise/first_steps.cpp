@@ -69,8 +69,14 @@ bool is_worth_it(const preload_saving& each, const advice_list& list) {
 
 std::string cost_of(const advice& each, const call_paths& paths) {
     std::set<std::string> files;
-    for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
-    std::string text = plural(each.sites.size(), "site", "sites");
+    std::string text;
+    if (each.hook_functions.empty()) {
+        for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
+        text = plural(each.sites.size(), "site", "sites");
+    } else {
+        for (const hook_function& of : each.hook_functions) files.insert(of.at.file);
+        text = plural(each.hook_functions.size(), "function", "functions");
+    }
     if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
     text += " to change";
     if (each.is_known_by_runs())

@@ -164,6 +164,9 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
     saving.malloc_nanoseconds = std::max(found.system.net_nanoseconds.median - own.median, 0.0) / saving.replayed_share;
     saving.system_peak_bytes = found.system.peak_bytes + missing;
     saving.candidate_peak_bytes = std::min(candidate.peak_bytes + missing, most_held(each));
+    // The heap of the replaying process has memory of earlier plays.
+    if (each.candidate == verdict::general_heap)
+        saving.candidate_peak_bytes = std::max(saving.candidate_peak_bytes, each.figures.peak_bytes);
     saving.live_peak_bytes = each.figures.peak_bytes;
     if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
 }
@@ -190,7 +193,8 @@ void decide(advice& each) {
     if (saving.nanoseconds.high < 0) return leave("malloc is faster in a replay");
     if (saving.nanoseconds.low <= 0) return leave("no gain over malloc could be measured");
     // The figures lack what threads cost each other in malloc, which is mostly far more.
-    const bool of_threads = traits_of(each.candidate).shared_by_threads;
+    const bool has_threads = each.figures.threads > 1 || each.figures.freed_elsewhere != 0;
+    const bool of_threads = has_threads && traits_of(each.candidate).shared_by_threads;
     if (!of_threads && saving.share_of_cpu && *saving.share_of_cpu < threshold::worth_the_change) {
         const double high = saving.nanoseconds.high / saving.cpu_nanoseconds;
         const bool of_sample = saving.replayed_share < 1 && high >= threshold::worth_the_change;
@@ -362,9 +366,11 @@ namespace {
 /// Measures the advices of a list, one after the other.
 class advice_measuring {
 public:
-    advice_measuring(replay_host& host, const history& run, advice_list& list, const std::function<void(double)>& tell)
+    advice_measuring(replay_host& host, const history& run, const call_paths& paths, advice_list& list,
+                     const std::function<void(double)>& tell)
         : host_{host},
           run_{run},
+          paths_{paths},
           list_{list},
           tell_{tell},
           seconds_{seconds_to_measure(run.event_count(), run.slots())},
@@ -374,14 +380,14 @@ public:
         }
     }
 
-    void measure(const call_paths& paths) {
+    void measure() {
         mallocs_ = measure_malloc(host_, run_, list_);
         tell_(++done_ / all_);
         for (advice& each : list_.advices) {
             if (each.candidate != verdict::leave) measure(each);
             tell_(++done_ / all_);
         }
-        measure_together(paths);
+        measure_together();
         bound_by_run(list_);
     }
 
@@ -390,16 +396,15 @@ private:
 
     void measure(advice& each) {
         measure_candidate(each);
-        // The pool's free in C takes only the pool's objects.
-        if (each.candidate == verdict::multi_arena && !are_freed_with_others(each.freed_at)) measure_as_pool(each);
+        if (each.candidate == verdict::multi_arena) measure_as_pool(each);
     }
 
     /// A multi_pool is the simpler change, without a number of arenas that fits this run alone: arenas are advised only
     /// where they save more than it by a quarter.
     void measure_as_pool(advice& arenas) {
         advice pool = arenas;
-        pool.candidate = verdict::multi_pool;
-        pool.decision = verdict::multi_pool;
+        pool.candidate = is_in_c(pool, paths_) ? in_c(verdict::multi_pool) : verdict::multi_pool;
+        pool.decision = pool.candidate;
         pool.reason.clear();
         pool.saving = {};
         if (pool.in_runs) pool.in_runs->is_what_is_advised = false;
@@ -448,16 +453,16 @@ private:
 
     /// Sites that gain, but too little each, may be worth one change for all of them: classes a base each, others one
     /// pool.
-    void measure_together(const call_paths& paths) {
+    void measure_together() {
         const auto is_class = [](const advice& each) { return gains_too_little(each) && may_be_pooled_class(each); };
         const auto is_other = [&](const advice& each) { return gains_too_little(each) && !is_class(each); };
-        const bool were_classes = measure_together(is_class, paths);
-        const bool were_others = measure_together(is_other, paths);
-        if (!were_classes && !were_others) measure_together(gains_too_little, paths);
+        const bool were_classes = measure_together(is_class);
+        const bool were_others = measure_together(is_other);
+        if (!were_classes && !were_others) measure_together(gains_too_little);
     }
 
     template <typename Joins>
-    bool measure_together(Joins joins, const call_paths& paths) {
+    bool measure_together(Joins joins) {
         std::vector<const advice*> members;
         double saved = 0;
         for (const advice& each : list_.advices) {
@@ -467,7 +472,7 @@ private:
         }
         const double worth = threshold::worth_the_change * static_cast<double>(list_.cpu_nanoseconds);
         if (members.size() < 2 || saved < worth) return false;
-        advice joined = joined_advice(members, run_, paths, list_.objects);
+        advice joined = joined_advice(members, run_, paths_, list_.objects);
         measure(joined);
         if (joined.decision == verdict::leave) return false;
         std::erase_if(list_.advices, joins);
@@ -479,12 +484,13 @@ private:
     /// What a pool for several sites could serve.
     static bool gains_too_little(const advice& each) {
         const bool is_pool = each.candidate == verdict::object_pool || each.candidate == verdict::multi_pool ||
-                             each.candidate == verdict::multi_arena;
+                             each.candidate == verdict::multi_arena || each.candidate == verdict::general_heap;
         return is_pool && each.decision == verdict::leave && each.saving.done && each.saving.nanoseconds.low > 0;
     }
 
     replay_host& host_;
     const history& run_;
+    const call_paths& paths_;
     advice_list& list_;
     const std::function<void(double)>& tell_;
     double seconds_;
@@ -499,7 +505,7 @@ private:
 
 void measure_advices(replay_host& host, const history& run, const call_paths& paths, advice_list& list,
                      const std::function<void(double)>& tell) {
-    advice_measuring{host, run, list, tell}.measure(paths);
+    advice_measuring{host, run, paths, list, tell}.measure();
     name_variables(list, paths);  // sites may have been joined
 }
 

@@ -243,10 +243,12 @@ std::string code_text(const pinned_memory& of, const call_paths& paths) {
         return indented(header_text(files) + fmt::format(separating_code, traits_of(pool).resource, storage),
                         code_indent);
     }
-    const std::string code =
-        fmt::format(fmt::runtime(traits_of(pool).c.code), fmt::arg("owner", "long_lived"),
-                    fmt::arg("thread_storage", ""), fmt::arg("of_thread", ""), fmt::arg("of_thread_end", ""),
-                    fmt::arg("end_of_thread", ""), fmt::arg("api", to_declare));
+    const verdict_traits& heap = traits_of(verdict::general_heap);
+    const auto in_c = [](const char* code, const std::string& realloc) {
+        return fmt::format(fmt::runtime(code), fmt::arg("owner", "long_lived"), fmt::arg("realloc", realloc),
+                           fmt::arg("api", to_declare));
+    };
+    const std::string code = in_c(heap.c.code, in_c(heap.c.realloc, {})) + in_c(heap.c_calloc, {});
     return indented(c_code_for(code, files), code_indent);
 }
 

@@ -112,6 +112,17 @@ constexpr code_lines multi_pool_code{.begin = "{storage}acre::{pool_type} {owner
                                      .resource = "acre::{pool_type}",
                                      .variable = "{owner}_pool"};
 
+constexpr code_lines general_heap_code{.begin = "{static}acre::general_heap {owner}_memory;\n",
+                                       .plain = R"(void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
+{owner}_memory.deallocate(p);  // for free
+)",
+                                       .object = of_owned,
+                                       .unique = of_make_unique,
+                                       .shared = of_make_shared,
+                                       .container = of_allocator,
+                                       .resource = "acre::general_heap",
+                                       .variable = "{owner}_memory"};
+
 constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals;
 {storage}acre::multi_arena {owner}_arenas{{{{.arenas = {arenas}, .bytes = {arena_bytes}}}}};
 {storage}acre::fallback {owner}_memory{{{owner}_arenas, acre::heap{{}}}};  // the heap serves what the arenas cannot
@@ -220,16 +231,24 @@ static {thread_storage}acre_pool* {owner}_pool;
 {api}void {owner}_free(void* object) {{ acre_pool_free({owner}_pool, object); }}
 )";
 
-constexpr const char* multi_pool_c_code = R"(#include <acre.h>
-static {thread_storage}acre_multi_pool* {owner}_pool;
-{end_of_thread}static acre_resource* {owner}_memory(void) {{
-    if ({owner}_pool == NULL) {owner}_pool = {of_thread}acre_multi_pool_create(NULL){of_thread_end};
-    return acre_multi_pool_resource({owner}_pool);
+// One line may free what others allocated as well: the heap owns what it allocated.
+constexpr const char* general_heap_c_code = R"(#include <acre.h>
+#include <stdlib.h>
+{api}void* {owner}_malloc(size_t bytes) {{ return acre_general_heap_malloc(bytes); }}
+{realloc}{api}void {owner}_free(void* p) {{  // also of what malloc allocated
+    if (acre_general_heap_owns(p)) acre_general_heap_free(p);
+    else free(p);
 }}
-{api}void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
-{api}void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
-{api}void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 )";
+
+constexpr const char* general_heap_c_realloc =
+    R"({api}void* {owner}_realloc(void* p, size_t bytes) {{  // also of what malloc allocated
+    return p == NULL || acre_general_heap_owns(p) ? acre_general_heap_realloc(p, bytes) : realloc(p, bytes);
+}}
+)";
+
+constexpr const char* general_heap_c_calloc =
+    "{api}void* {owner}_calloc(size_t count, size_t size) {{ return acre_general_heap_calloc(count, size); }}\n";
 
 constexpr const char* multi_arena_c_code = R"(#include <acre.h>
 #include <stdlib.h>
@@ -274,20 +293,6 @@ static void {owner}_make(void) {{ {owner}_pool = acre_concurrent_pool_create({sl
     return acre_concurrent_pool_allocate({owner}_pool);
 }}
 {api}void {owner}_free(void* object) {{ acre_concurrent_pool_free({owner}_pool, object); }}
-)";
-
-constexpr const char* concurrent_multi_pool_c_code = R"(#include <acre.h>
-#include <threads.h>
-static acre_concurrent_multi_pool* {owner}_pool;
-static once_flag {owner}_made = ONCE_FLAG_INIT;
-static void {owner}_make(void) {{ {owner}_pool = acre_concurrent_multi_pool_create(NULL); }}
-static acre_resource* {owner}_memory(void) {{
-    call_once(&{owner}_made, {owner}_make);
-    return acre_concurrent_multi_pool_resource({owner}_pool);
-}}
-{api}void* {owner}_malloc(size_t bytes) {{ return acre_malloc({owner}_memory(), bytes); }}
-{api}void* {owner}_realloc(void* p, size_t bytes) {{ return acre_realloc({owner}_memory(), p, bytes); }}
-{api}void {owner}_free(void* p) {{ acre_free({owner}_memory(), p); }}
 )";
 
 constexpr verdict_traits table[] = {
@@ -372,13 +377,12 @@ constexpr verdict_traits table[] = {
      .serves_any = true,
      .clearer_by_caller = true,
      .for_containers = verdict::multi_pool,
+     .in_c = verdict::general_heap,
      .fits_multi_arena = true,
      .title = "a multi_pool for {subject}",
      .evidence = any_order,
      .cautions = {to_own_pool},
-     .code = multi_pool_code,
-     .c = {.code = multi_pool_c_code, .of_thread = "acre_multi_pool"},
-     .c_calloc = any_c_calloc},
+     .code = multi_pool_code},
     {.which = verdict::multi_arena,
      .name = "multi_arena",
      .resource = "fallback",  // as in the code
@@ -454,12 +458,28 @@ constexpr verdict_traits table[] = {
      .serves_any = true,
      .clearer_by_caller = true,
      .for_containers = verdict::concurrent_multi_pool,
+     .in_c = verdict::general_heap,
      .title = "a concurrent_multi_pool for {subject}",
      .evidence = freed_by_others,
      .cautions = {to_shared_pool},
-     .code = multi_pool_code,
-     .c = {.code = concurrent_multi_pool_c_code},
-     .c_calloc = any_c_calloc},
+     .code = multi_pool_code},
+    {.which = verdict::general_heap,
+     .name = "general_heap",
+     .resource = "general_heap",
+     .shared_by_threads = true,
+     .serves_any = true,
+     .c_frees_any = true,
+     .clearer_by_caller = true,
+     .for_containers = verdict::general_heap,
+     .fits_multi_arena = true,
+     .title = "acre's general heap for {subject}",
+     .evidence = any_order,
+     .cautions = {"Every object must be freed to this heap, by any thread: free() would end the program."},
+     .caution_for_threads = "What threads cost each other, in malloc and in this heap, is not in the figures of a "
+                            "replay.",
+     .code = general_heap_code,
+     .c = {general_heap_c_code, general_heap_c_realloc},
+     .c_calloc = general_heap_c_calloc},
     {.which = verdict::leave,
      .name = "leave",
      .resource = "system",

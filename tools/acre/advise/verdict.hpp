@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace acre::tool {
@@ -18,7 +19,8 @@ enum class verdict : std::uint8_t {
     phase_arena,      // freed, but nearly all of it at the end of a phase
     concurrent_object_pool,
     concurrent_multi_pool,
-    leave,  // keep malloc
+    general_heap,  // in C, in place of a pool of several sizes
+    leave,         // keep malloc
 };
 
 inline constexpr std::array all_verdicts{verdict::arena,
@@ -31,6 +33,7 @@ inline constexpr std::array all_verdicts{verdict::arena,
                                          verdict::phase_arena,
                                          verdict::concurrent_object_pool,
                                          verdict::concurrent_multi_pool,
+                                         verdict::general_heap,
                                          verdict::leave};
 
 /// The options that the advised type takes.
@@ -68,6 +71,7 @@ struct verdict_traits {
     bool c_frees_any = false;        // its code for C frees what others allocated, too
     bool clearer_by_caller = false;  // telling its callers apart may give clearer verdicts
     verdict for_containers;          // advised instead where a container or std::make_shared allocates
+    std::optional<verdict> in_c{};   // advised instead in a C file
 
     // The sizes that a report computes for it, as `acre fit` does.
     bool fits_multi_arena = false;
@@ -93,6 +97,11 @@ struct verdict_traits {
 };
 
 const verdict_traits& traits_of(verdict which);
+
+/// What is advised in a C file in place of this verdict.
+inline verdict in_c(verdict which) {
+    return traits_of(which).in_c.value_or(which);
+}
 
 inline const char* name_of(verdict which) {
     return traits_of(which).name;

@@ -21,6 +21,7 @@ std::string allocations_in_words(double mean) {
 
 constexpr std::size_t max_listed = 8;  // of the sites that are worth a change only together
 constexpr std::size_t max_lines_of_frees = 3;
+constexpr std::size_t max_hook_functions = 8;
 constexpr std::size_t max_named = 4;  // blockers, and further sites; the others are counted
 
 std::string location_text(const source_location& of) {
@@ -189,30 +190,42 @@ std::string nested_types_text(const advice& each, const call_paths& paths) {
         fmt::join(classes, ", "));
 }
 
+/// The functions of the program that call malloc, realloc and free for a hook.
+std::string hook_functions_text(const advice& each, const call_paths& paths) {
+    std::vector<std::string> functions;
+    for (const hook_function& of : each.hook_functions) {
+        if (functions.size() == max_hook_functions) break;
+        const std::string at = location_text(of.at);
+        const std::string& name = paths.functions()[of.function].short_name;
+        functions.push_back(at.empty() ? name : fmt::format("{} ({})", name, at));
+    }
+    const std::size_t more = each.hook_functions.size() - functions.size();
+    return fmt::format("{}{}", fmt::join(functions, ", "),
+                       more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
+}
+
 std::string c_text(const advice& each, const call_paths& paths) {
     const std::string file = file_name(paths.sites()[each.site].file);
     if (each.candidate == verdict::stack_buffer) return file + " is C: the code stands in place of malloc and free.";
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
-    const bool takes_sizes_at_frees = each.candidate == verdict::multi_pool;
-    // The function that calls malloc for a hook may be in no stack: it often ends with a jump to malloc.
-    const bool is_of_hook = each.place.kind == place_kind::hook;
+    const bool is_of_hook = !each.hook_functions.empty();
     const bool is_shared = !files_to_share_among(each, paths).empty();
     const std::string where =
+        // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
+        // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
         is_of_hook ? fmt::format(
-                         "The code is C. It belongs where the memory behind {} comes from, perhaps an allocator "
-                         "function that is passed to it: put it {}, call its functions there",
-                         each.place.name, is_shared ? "into the files that it names" : "at the top of that file")
+                         "The code is C. These are allocated and freed by {}: put the code {}, and call its "
+                         "functions there (where one of these calls a function through a pointer, as an "
+                         "allocator function that is passed to it, in that function)",
+                         hook_functions_text(each, paths),
+                         is_shared ? "into the files that it names" : "at the top of that file")
         : is_shared ? file + " is C: put the code into the files that it names, call its functions"
                     : file + " is C: put the code at the top of the file, call its functions";
     return fmt::format(
         "{} in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
-        "calls into libacre.so take longer.{}",
-        where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "",
-        takes_sizes_at_frees
-            ? " Each object has 16 bytes in front for its size, which the replay and the runs do not have: where "
-              "the sizes are known at the frees, acre_multi_pool_allocate and acre_multi_pool_free have none."
-            : "");
+        "calls into libacre.so take longer.",
+        where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
 /// The storage class of a declaration; of one in a header, which is one variable for all files.
@@ -531,7 +544,8 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
-        if (std::string freed = freed_today_text(each, paths); !freed.empty()) cautions.push_back(std::move(freed));
+        const std::string freed = each.hook_functions.empty() ? freed_today_text(each, paths) : "";
+        if (!freed.empty()) cautions.push_back(freed);
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
     }

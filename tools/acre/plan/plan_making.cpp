@@ -189,6 +189,7 @@ site_policy policy_for(verdict advised) {
         case verdict::multi_pool:
         case verdict::concurrent_object_pool:
         case verdict::concurrent_multi_pool:
+        case verdict::general_heap:
             return site_policy::pool;
         case verdict::monotonic_arena:
             return site_policy::separate;

@@ -1,6 +1,7 @@
 #include <acre/adapt/pool_resource.hpp>
 #include <acre/combine/segregate.hpp>
 #include <acre/combine/synchronized.hpp>
+#include <acre/heaps/general_heap.hpp>
 #include <acre/pools/chunk_pool.hpp>
 #include <acre/pools/concurrent_multi_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
@@ -66,6 +67,10 @@ constexpr auto known = std::to_array<resource_entry>({
      .description = "acre::synchronized<acre::multi_pool>",
      .threads = thread_rule::any,
      .play = play<over_upstream<acre::synchronized<acre::multi_pool>, thread_rule::any>>},
+    {.name = "general_heap",
+     .description = "acre::general_heap",
+     .threads = thread_rule::any,
+     .play = play<plain<acre::general_heap, thread_rule::any>>},
     {.name = "pool_resource",
      .description = "acre::unsynchronized_pool_resource, a std::pmr::memory_resource",
      .play = play<standard<acre::unsynchronized_pool_resource, thread_rule::one>>},
