@@ -66,7 +66,7 @@ protected:
 
     bool has_upstream() const {
         return entry().group != resource_group::system && entry().group != resource_group::preload &&
-               entry().name != "static_pool" && !entry().name.starts_with("inline_");
+               entry().name != "static_pool" && entry().name != "general_heap" && !entry().name.starts_with("inline_");
     }
 };
 

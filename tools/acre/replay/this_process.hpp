@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <acre/heaps/general_heap.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -35,16 +36,18 @@ inline void pin_to(int core) {
     ::sched_setaffinity(0, sizeof one, &one);
 }
 
-/// Bytes that malloc has from the operating system.
-inline std::uint64_t malloc_bytes() {
+/// Bytes that malloc and acre's general heap hold.
+inline std::uint64_t heap_bytes() {
     const struct mallinfo2 info = ::mallinfo2();
-    return info.arena + info.hblkhd;
+    const acre::general_heap_figures of_acre = acre::general_heap{}.figures();
+    return info.arena + info.hblkhd + of_acre.slot_bytes + of_acre.free_slot_bytes + of_acre.large_bytes;
 }
 
 /// Bytes of those that the program has allocated.
-inline std::uint64_t malloc_bytes_in_use() {
+inline std::uint64_t heap_bytes_in_use() {
     const struct mallinfo2 info = ::mallinfo2();
-    return info.uordblks + info.hblkhd;
+    const acre::general_heap_figures of_acre = acre::general_heap{}.figures();
+    return info.uordblks + info.hblkhd + of_acre.slot_bytes + of_acre.large_bytes;
 }
 
 /// Bytes of anonymous memory; 0 if the system does not say. Exact, unlike the figure in /proc/self/status.
@@ -64,7 +67,7 @@ inline std::uint64_t anonymous_bytes() {
 /// The maximum, over all samples, of the memory held in addition to what was held at construction.
 class footprint_meter {
 public:
-    footprint_meter() : in_use_before_{malloc_bytes_in_use()}, anonymous_before_{anonymous_bytes()} {}
+    footprint_meter() : in_use_before_{heap_bytes_in_use()}, anonymous_before_{anonymous_bytes()} {}
 
     /// Makes a meter that is never read, for trials that measure time: on a fragmented heap, reading malloc's figures
     /// takes longer than the trial.
@@ -76,12 +79,12 @@ public:
 
     void sample() {
         const auto start = std::chrono::steady_clock::now();
-        held_ = std::max(held_, beyond(malloc_bytes(), in_use_before_));
+        held_ = std::max(held_, beyond(heap_bytes(), in_use_before_));
         system_ = std::max(system_, beyond(anonymous_bytes(), anonymous_before_));
         taken_ += std::chrono::steady_clock::now() - start;
     }
 
-    std::uint64_t held() const noexcept { return held_; }      // by malloc
+    std::uint64_t held() const noexcept { return held_; }      // by the heaps
     std::uint64_t system() const noexcept { return system_; }  // by this process
 
 private:
