@@ -40,6 +40,12 @@ protected:
         return found == list_.advices.end() ? nullptr : &*found;
     }
 
+    /// The first with that candidate.
+    const advice* with(verdict candidate) const {
+        const auto found = std::ranges::find(list_.advices, candidate, &advice::candidate);
+        return found == list_.advices.end() ? nullptr : &*found;
+    }
+
     /// Allocates `count` objects of one size (0: of any size) and frees them in any order.
     void churn(const char* site, std::uint64_t size, int count, std::size_t max_live, std::uint32_t thread = 0) {
         const auto makes = made.stack({"main", "loop:1", site, "operator new(unsigned long)"});
@@ -54,6 +60,19 @@ protected:
             live.pop_back();
         }
         for (const std::uint64_t object : live) made.release(object, frees, thread);
+    }
+
+    /// As above, with these stacks.
+    void churn(std::uint32_t makes, std::uint32_t frees, std::uint64_t size) {
+        std::vector<std::uint64_t> live;
+        for (int i = 0; i < 4000; ++i) {
+            live.push_back(made.allocate(makes, size == 0 ? 1 + random() % 900 : size));
+            if (live.size() < 100) continue;
+            const std::size_t which = random() % live.size();
+            made.release(live[which], frees);
+            live[which] = live.back();
+            live.pop_back();
+        }
     }
 
     /// Requests that allocate a few objects of several sizes, and free them in order at their end.
@@ -126,6 +145,43 @@ TEST_F(candidates, nodes_of_containers_come_from_a_multi_pool) {
     const advice& only = advised().advices.at(0);
     EXPECT_EQ(only.candidate, verdict::multi_pool);
     EXPECT_NE(code_of(only, paths()).find("std::list<int, acre::allocator<int, acre::multi_pool>>"), std::string::npos);
+}
+
+// Strings are copied from one place to another, and a copy to another type costs more than it saves.
+TEST_F(candidates, all_strings_and_containers_of_them_are_one_change) {
+    const char* creates =
+        "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_create(unsigned long&, "
+        "unsigned long)";
+    const char* node =
+        "std::list<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, "
+        "std::allocator<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > "
+        "> >::_M_get_node()";
+    const char* allocates = "std::__new_allocator<char>::allocate(unsigned long, void const*)";
+    const auto frees = made.stack({"main", "loop:9", "remove"});
+    churn(made.stack({"main", "loop:1", "load:7", creates, allocates}), frees, 0);
+    churn(made.stack({"main", "loop:2", "put:8", creates, allocates}), frees, 0);
+    churn(made.stack({"main", "loop:2", "put:9", node, allocates}), frees, 48);
+    churn(made.stack({"main", "loop:3", "make:4", "std::make_unique<orc>()", "operator new(unsigned long)"}), frees,
+          64);
+    ASSERT_EQ(advised().advices.size(), 2U);
+    const advice* strings = with(verdict::general_heap);
+    ASSERT_NE(strings, nullptr);
+    EXPECT_EQ(strings->decision, verdict::general_heap);
+    EXPECT_EQ(strings->in_plan, verdict::general_heap);
+    EXPECT_EQ(strings->figures.objects, 12'000U);
+    EXPECT_EQ(title_of(*strings, paths()), "acre's general heap for std::string and the containers that hold it");
+    const std::string code = code_of(*strings, paths());
+    EXPECT_NE(code.find("#include <acre/heaps/general_heap.hpp>\n"), std::string::npos) << code;
+    EXPECT_NE(code.find("_string = std::basic_string<char, std::char_traits<char>, acre::allocator<char, "
+                        "acre::general_heap>>;\n"),
+              std::string::npos)
+        << code;
+    EXPECT_NE(code.find("_list container_2;  // for std::list<std::string>: no argument is needed"), std::string::npos)
+        << code;
+    const std::vector<std::string> cautions = cautions_of(*strings, paths());
+    EXPECT_TRUE(std::ranges::any_of(cautions, [](const std::string& each) {
+        return each.starts_with("Change the type wherever these strings go");
+    }));
 }
 
 TEST_F(candidates, make_unique_makes_objects) {
@@ -1198,6 +1254,31 @@ TEST_F(candidates_in_c, a_line_that_frees_others_may_free_to_the_heap) {
     EXPECT_EQ(tags->in_plan, verdict::general_heap);
     const std::string text = cautions_text(*tags);
     EXPECT_NE(text.find("freed at drop (made.c:8): these lines have to use the code, too."), std::string::npos) << text;
+}
+
+// Each is freed at a line of its own, so it could be changed alone: a wrapper is one place.
+TEST_F(candidates_in_c, all_that_goes_through_a_wrapper_of_malloc_is_one_change) {
+    const auto through = [&](const char* caller) { return made.stack({"main", caller, "xmalloc:8", "malloc"}); };
+    const auto frees = [&](const char* caller) { return made.stack({"main", caller, "xfree:9"}); };
+    churn(through("text:3"), frees("drop_text:4"), 0);
+    churn(through("node:5"), frees("drop_node:6"), 48);
+    const auto keeps = through("table:7");
+    for (int i = 0; i < 500; ++i) made.allocate(keeps, 100);
+    churn(made.stack({"main", "own:2", "malloc"}), made.stack({"main", "own:3", "free"}), 64);
+    EXPECT_NE(advised_in_c("own"), nullptr);
+    const advice* behind = with(verdict::general_heap);
+    ASSERT_NE(behind, nullptr);
+    EXPECT_EQ(behind->figures.objects, 8'000U);
+    ASSERT_NE(with(verdict::monotonic_arena), nullptr) << "what is never freed has an arena of its own";
+    EXPECT_EQ(with(verdict::monotonic_arena)->figures.objects, 500U);
+    EXPECT_EQ(behind->place.kind, place_kind::hook);
+    EXPECT_EQ(title_of(*behind, paths()), "acre's general heap for everything behind xmalloc");
+    const std::string text = cautions_text(*behind);
+    EXPECT_NE(
+        text.find("These are allocated and freed by xmalloc (made.c:8), xfree (made.c:9): put the code at the top "
+                  "of that file"),
+        std::string::npos)
+        << text;
 }
 
 TEST_F(candidates_in_c, a_wrapper_of_free_is_told_apart_by_its_callers) {

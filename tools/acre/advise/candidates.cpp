@@ -153,6 +153,7 @@ public:
         find_at_sites();
         for (advice& each : list_.advices) complete(each);
         join_behind_wrappers();
+        join_strings();
         find_unoptimised();
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
             if (a.figures.objects != b.figures.objects) return a.figures.objects > b.figures.objects;
@@ -249,6 +250,31 @@ private:
                 std::ranges::find(list_.advices, first, [](const advice& each) { return each.contexts.front(); }) -
                 list_.advices.begin());
         }
+    }
+
+    /// Strings are copied between the places that have them, and to another type that costs more than it saves. So
+    /// where one has a pool, all strings, and the containers that hold them, are one change: of their type. The general
+    /// heap has no state, so the new type is made as the old one is.
+    void join_strings() {
+        const auto holds_strings = [&](const advice& each) {
+            return !each.of_scope && !is_in_c(each, paths_) && each.place.kind == place_kind::container &&
+                   each.place.name.find(string_name) != std::string::npos;
+        };
+        const auto is_pooled_string = [&](const advice& each) {
+            const bool is_pooled = traits_of(each.candidate).in_c.has_value() || each.candidate == verdict::multi_arena;
+            return holds_strings(each) && each.place.name == string_name && is_pooled;
+        };
+        if (std::ranges::none_of(list_.advices, is_pooled_string)) return;
+        std::vector<const advice*> members;
+        for (const advice& each : list_.advices) {
+            if (holds_strings(each)) members.push_back(&each);
+        }
+        advice joined = joined_advice(members, run_, paths_, list_.objects);
+        joined.candidate = joined.decision = joined.in_plan = verdict::general_heap;
+        joined.place.name = std::string{string_name};
+        if (members.size() > 1) joined.place.name += " and the containers that hold it";
+        std::erase_if(list_.advices, holds_strings);
+        list_.advices.push_back(std::move(joined));
     }
 
     /// The functions through which an advice's contexts allocate; with 0 where some call malloc themselves.

@@ -55,6 +55,9 @@ inline bool is_coroutine_frame(const change_place& place) {
     return place.kind == place_kind::type && place.name.starts_with(coroutine_frame);
 }
 
+/// The name of a place whose objects are the characters of strings.
+inline constexpr std::string_view string_name = "std::string";
+
 /// A function of the program: of no library that allocates for it.
 bool is_own(const function_info& of);
 

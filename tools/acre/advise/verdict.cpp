@@ -112,16 +112,17 @@ constexpr code_lines multi_pool_code{.begin = "{storage}acre::{pool_type} {owner
                                      .resource = "acre::{pool_type}",
                                      .variable = "{owner}_pool"};
 
-constexpr code_lines general_heap_code{.begin = "{static}acre::general_heap {owner}_memory;\n",
-                                       .plain = R"(void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
+constexpr code_lines general_heap_code{
+    .begin = "{static}acre::general_heap {owner}_memory;  // every object of it is the same heap\n",
+    .plain = R"(void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc
 {owner}_memory.deallocate(p);  // for free
 )",
-                                       .object = of_owned,
-                                       .unique = of_make_unique,
-                                       .shared = of_make_shared,
-                                       .container = of_allocator,
-                                       .resource = "acre::general_heap",
-                                       .variable = "{owner}_memory"};
+    .object = of_owned,
+    .unique = of_make_unique,
+    .shared = of_make_shared,
+    .container = "{container} {object};  // for {type}: no argument is needed\n",
+    .resource = "acre::general_heap",
+    .variable = "{owner}_memory"};
 
 constexpr code_lines multi_arena_code{.begin = R"(using namespace acre::literals;
 {storage}acre::multi_arena {owner}_arenas{{{{.arenas = {arenas}, .bytes = {arena_bytes}}}}};

@@ -123,7 +123,7 @@ std::string other_sites_text(const advice& each, const call_paths& paths) {
 }
 
 bool is_string(const change_place& place) {
-    return place.kind == place_kind::container && place.name == "std::string";
+    return place.kind == place_kind::container && place.name == string_name;
 }
 
 bool is_shared(const change_place& place) {
@@ -435,6 +435,7 @@ std::string subject_of(const advice& each, const call_paths& paths) {
         case place_kind::library:
             return has_hook_of_acre(each.place) ? each.place.name : each.place.name + " in " + function;
         case place_kind::several: {
+            if (!each.place.name.empty()) return each.place.name;
             const std::string sites = plural(each.sites.size(), "site", "sites");
             return each.place.function == 0 ? sites + " together" : sites + " whose objects die in " + function;
         }
@@ -519,7 +520,13 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         if (caution != nullptr) cautions.push_back(filled(caution, each, paths));
     }
     if (*traits.caution_in_cpp != '\0' && !is_in_c(each, paths)) cautions.emplace_back(traits.caution_in_cpp);
-    if (std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths)) {
+    const bool has_strings = std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths);
+    if (has_strings && each.decision == verdict::general_heap) {
+        cautions.emplace_back(
+            "Change the type wherever these strings go: one that is copied to or from a std::string is allocated "
+            "twice. "
+            "std::to_string and other libraries still give a std::string: append its characters.");
+    } else if (has_strings) {
         cautions.emplace_back(
             "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
             "the text by += in the new type.");
