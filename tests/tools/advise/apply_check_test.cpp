@@ -49,8 +49,9 @@ protected:
 
     double expected_of_one() const { return list_.advices[0].saving.expected().median; }
 
-    /// Checks with a saving of 10 ms on a clean heap for each advice.
-    const apply_check& check(const made_trace& before, const made_trace& after, std::optional<cpu_times> cpu) {
+    /// Checks with a saving of 10 ms on a clean heap for each advice; one about `left` was decided against.
+    const apply_check& check(const made_trace& before, const made_trace& after, std::optional<cpu_times> cpu,
+                             const std::string& left = "") {
         before_.emplace(before.write(directory_ / "before.acre"));
         after_.emplace(after.write(directory_ / "after.acre"));
         list_ = find_candidates(before_->run, before_->paths);
@@ -58,6 +59,7 @@ protected:
             each.saving.done = true;
             each.saving.nanoseconds = {9e6, 10e6, 11e6};
             each.saving.fragmented_nanoseconds = each.saving.nanoseconds;
+            if (before_->paths.functions()[each.function].short_name == left) each.decision = verdict::leave;
         }
         check_ = check_application(list_, before_->run, before_->paths, after_->run, after_->paths, cpu);
         return check_;
@@ -149,6 +151,15 @@ TEST_F(apply, nothing_followed_is_no_success) {
     EXPECT_EQ(found.followed(), 0U);
     EXPECT_FALSE(found.held());
     EXPECT_NE(text().find("No advice was followed"), std::string::npos) << text();
+}
+
+TEST_F(apply, what_was_left_and_not_followed_is_not_listed) {
+    const made_trace before = program(300, 3000, "3");
+    const apply_check& found = check(before, program(0, 3000, "9"), std::nullopt, "spawn");
+    ASSERT_EQ(found.advices.size(), 1U);
+    EXPECT_EQ(about("request").state, follow_up::applied);
+    check(before, program(300, 0, "3"), std::nullopt, "spawn");
+    EXPECT_EQ(about("spawn").state, follow_up::applied) << "followed all the same";
 }
 
 TEST_F(apply, nothing_changed_is_nothing_followed) {

@@ -284,6 +284,8 @@ apply_check check_application(const advice_list& list, const history& before, co
         if (each.candidate == verdict::leave) continue;
         checked_advice checked = check_one(each, sites_before, remaining);
         checked.number = i;
+        // What was left is worth a line only to one who followed it all the same.
+        if (each.decision == verdict::leave && checked.state == follow_up::not_applied) continue;
         if (checked.state != follow_up::not_applied) {
             all_measured = all_measured && each.saving.done;
             if (each.saving.done) checked.predicted = scaled(each.saving.expected(), checked.gone_share());
