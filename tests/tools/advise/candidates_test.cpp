@@ -227,6 +227,7 @@ TEST_F(candidates, what_dies_together_is_an_arena_in_the_function_that_owns_it) 
     const std::string code = code_of(only, paths());
     EXPECT_NE(code.find("acre::arena request_memory{{.first_block_bytes = 1_KiB"), std::string::npos) << code;
     EXPECT_NE(code.find("acre::scratch request_scope{request_memory};  // first in "), std::string::npos) << code;
+    EXPECT_NE(code.find("or in its loop around these objects (lines 5 to 8): reset"), std::string::npos) << code;
     EXPECT_NE(location_of(only, paths()).find("made.cpp:8"), std::string::npos) << location_of(only, paths());
 }
 

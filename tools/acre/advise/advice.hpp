@@ -141,6 +141,12 @@ struct rare_escape {
     std::uint32_t freed_at = no_stack;  // one of those; none was freed: no_stack
 };
 
+/// Lines of one file, from the first to the last; 0: not known.
+struct line_range {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+};
+
 /// A function of the program that calls malloc, realloc or free for others.
 struct hook_function {
     std::uint32_t function = 0;
@@ -173,6 +179,7 @@ struct advice {
     std::optional<refused_arena> refused;
     std::optional<rare_escape> escape;
     std::vector<line_of_frees> freed_at;        // the lines that free its objects, most objects first
+    line_range lines;                           // of the scope or the owner, where its objects are allocated and freed
     std::vector<hook_function> hook_functions;  // of a hook in C: all of these, most objects first
     std::vector<site_objects> blockers;         // their objects outlive the scope of the arena
     double share = 0;                           // of all allocations

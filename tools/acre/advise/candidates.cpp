@@ -569,6 +569,8 @@ private:
             if (!each.refused) each.escape = escape_of(each);
         }
         choose_sizes(each, run_);
+        if (each.of_scope || traits_of(each.candidate).in_owner)
+            each.lines = lines_within(each.function, each.contexts);
         each.freed_at = lines_.frees_of(each.contexts, is_c);
         if (is_c && each.place.kind == place_kind::hook) each.hook_functions = hook_functions_of(each);
         if (is_c) check_lines(each);
@@ -594,6 +596,24 @@ private:
             return;
         }
         each.candidate = each.decision = verdict::leave;
+    }
+
+    /// The lines of a function from which these objects are allocated and freed.
+    line_range lines_within(std::uint32_t function, const context_set& contexts) const {
+        line_range found;
+        std::string file;
+        const auto add = [&](std::uint32_t stack) {
+            const source_location at = paths_.place_in(stack, function);
+            if (at.line == 0 || (!file.empty() && at.file != file)) return;
+            file = at.file;
+            found.first = found.first == 0 ? at.line : std::min(found.first, at.line);
+            found.last = std::max(found.last, at.line);
+        };
+        for (const std::uint32_t context : contexts) add(run_.contexts()[context].stack);
+        for (const auto& [context, stack, objects] : run_.freeings()) {
+            if (std::ranges::binary_search(contexts, context)) add(stack);
+        }
+        return found;
     }
 
     std::vector<hook_function> hook_functions_of(const advice& each) const {

@@ -42,7 +42,7 @@ constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // fo
 constexpr code_lines arena_code{
     .begin = R"(using namespace acre::literals;
 {storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-acre::scratch {owner}_scope{{{owner}_memory}};  // first in {function}, or in its loop around these objects: reset at the end, however it is left
+acre::scratch {owner}_scope{{{owner}_memory}};  // first in {function}, or in its loop around these objects{lines}: reset at the end, however it is left
 )",
     .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
@@ -72,7 +72,7 @@ constexpr code_lines unreset_arena_code{
 constexpr code_lines scratch_code{
     .begin = R"(using namespace acre::literals;
 {inline}thread_local acre::arena scratch_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-acre::scratch temp{{scratch_memory}};  // in {function}, before the first allocation; inside the loop, if any
+acre::scratch temp{{scratch_memory}};  // in {function}, before the first allocation{lines}; inside the loop, if any
 )",
     .plain = "void* p = temp.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
@@ -84,7 +84,7 @@ acre::scratch temp{{scratch_memory}};  // in {function}, before the first alloca
     .variable = "temp"};
 
 constexpr code_lines stack_buffer_code{
-    .begin = "acre::inline_arena<{buffer}> buffer;  // in {function}, on the stack; inside the loop, if any\n",
+    .begin = "acre::inline_arena<{buffer}> buffer;  // in {function}{lines}, on the stack; inside the loop, if any\n",
     .plain = "void* p = buffer.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
     .array = "std::span<{type}> {object}_array = buffer.create_array<{type}>(n);  // for new {type}[n]; no delete\n",
@@ -179,7 +179,7 @@ constexpr const char* shared_arena_c_realloc =
 
 constexpr const char* scratch_c_code = R"(#include <acre.h>
 static {thread_storage}acre_arena* {owner}_arena;
-{end_of_thread}{api}acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation; inside the loop, if any
+{end_of_thread}{api}acre_mark {owner}_begin(void) {{  // in {function}, before the first allocation{lines}; inside the loop, if any
     if ({owner}_arena == NULL)
         {owner}_arena = {of_thread}acre_arena_create(
             &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}}){of_thread_end};
@@ -218,7 +218,7 @@ constexpr const char* stack_buffer_c_calloc = "if (p != NULL) memset(p, 0, bytes
 
 constexpr const char* stack_buffer_c_code = R"(#include <stdalign.h>
 #include <stdlib.h>
-alignas(16) char buffer[{buffer}];                            // in {function}, on the stack; inside the loop, if any
+alignas(16) char buffer[{buffer}];                            // in {function}{lines}, on the stack; inside the loop, if any
 void* p = bytes <= sizeof buffer ? buffer : malloc(bytes);  // for malloc, of the only live object
 if (p != (void*)buffer) free(p);                            // for free
 )";

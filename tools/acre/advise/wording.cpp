@@ -235,6 +235,13 @@ std::string storage_of(const advice& each, bool is_in_header) {
     return is_in_header ? "inline " : "static ";
 }
 
+/// " (lines 8 to 20)"; empty where it is not known.
+std::string lines_text(const line_range& of) {
+    if (of.first == 0) return {};
+    return of.first == of.last ? fmt::format(" (line {})", of.first)
+                               : fmt::format(" (lines {} to {})", of.first, of.last);
+}
+
 /// The same in C, behind `static`.
 const char* thread_storage_of(const advice& each) {
     return each.figures.threads > 1 ? "_Thread_local " : "";
@@ -334,6 +341,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("function", function);
     add("subject", subject_of(each, paths));
     add("threads", count_text(figures.threads));
+    add("lines", lines_text(each.lines));
     // Of evidence.
     add("generations", generations_text(each));
     add("drag", percent_text(each.generations.drag()));
