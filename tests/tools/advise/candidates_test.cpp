@@ -723,6 +723,23 @@ TEST_F(candidates_of_wrappers, a_library_with_a_hook_is_one_group) {
     EXPECT_EQ(cautions_of(only, paths()).size(), 1U);
 }
 
+TEST_F(candidates_of_wrappers, hooks_of_other_libraries_are_over_the_general_heap) {
+    const auto frees = made.stack({"main", "drop:3", "sqlite3_close:9"});
+    const auto frees_json = made.stack({"main", "drop:3", "rapidjson::CrtAllocator::Free(void*):9"});
+    churn(made.stack({"main", "query:1", "sqlite3_step:2", "libsqlite3.so.0.8.6+0x1234:0"}), frees, 0);
+    churn(made.stack({"main", "open:4", "sqlite3_prepare_v2:2"}), frees, 0);
+    churn(made.stack({"main", "load:1", "boost::json::parse(char const*):2"}), frees_json, 0);
+    churn(made.stack({"main", "load:1", "void* rapidjson::CrtAllocator::Malloc(unsigned long):2"}), frees_json, 0);
+    std::map<std::string, std::uint64_t> found;
+    for (const advice& each : advised().advices) {
+        EXPECT_EQ(each.candidate, verdict::general_heap) << each.place.name;
+        EXPECT_NE(code_of(each, paths()).find("#include <acre/adapt/hooks/"), std::string::npos);
+        found[each.place.name] += each.figures.objects;
+    }
+    const std::map<std::string, std::uint64_t> wanted{{"Boost.JSON", 4000}, {"RapidJSON", 4000}, {"SQLite", 8000}};
+    EXPECT_EQ(found, wanted);
+}
+
 class candidates_of_groups : public candidates {};
 
 TEST_F(candidates_of_groups, a_member_container_is_one_however_it_grows) {

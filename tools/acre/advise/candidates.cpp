@@ -127,6 +127,11 @@ verdict verdict_for_several(const ruling& of) {
     }
 }
 
+/// Whether the code of a library's hook names the general heap.
+bool is_over_general_heap(const library_memory& of) {
+    return of.code.find("acre::general_heap") != std::string_view::npos;
+}
+
 std::string library_text(const library_memory& of) {
     std::string text = "the library allocates it for itself, so there is no code to paste";
     if (!of.advice.empty()) text += fmt::format(" ({})", of.advice);
@@ -431,6 +436,8 @@ private:
         // The coroutine frees its frame, and a library its own objects.
         if (has_hook || is_coroutine_frame(each.place))
             ruled.candidate = verdict_for_several(rule_for(each.figures, no_owner));
+        if (has_hook && ruled.candidate != verdict::leave && is_over_general_heap(*each.place.library))
+            ruled.candidate = verdict::general_heap;
         each.candidate = ruled.candidate;
         each.reason = std::move(ruled.reason);
         if (callers < max_callers && traits_of(each.candidate).clearer_by_caller &&

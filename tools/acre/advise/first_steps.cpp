@@ -70,7 +70,9 @@ bool is_worth_it(const preload_saving& each, const advice_list& list) {
 std::string cost_of(const advice& each, const call_paths& paths) {
     std::set<std::string> files;
     std::string text;
-    if (each.hook_functions.empty()) {
+    if (has_hook_of_acre(each.place)) {
+        text = "one place";
+    } else if (each.hook_functions.empty()) {
         for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
         text = plural(each.sites.size(), "site", "sites");
     } else {

@@ -35,6 +35,66 @@ constexpr library_memory of_nlohmann_json{
     "keys, "
     "and dump() is taken by auto. docs/hooks/nlohmann.md says more."};
 
+constexpr library_memory of_rapidjson{
+    "RapidJSON", "", true,
+    "#include <acre/adapt/hooks/rapidjson.hpp>\n"
+    "#include <acre/heaps/general_heap.hpp>\n"
+    "using json_memory = acre::rapidjson_allocator<acre::general_heap>;  // over acre::arena where documents die with "
+    "a "
+    "request\n"
+    "using document = rapidjson::GenericDocument<rapidjson::UTF8<>, json_memory>;  // in place of "
+    "rapidjson::Document\n"
+    "using value = rapidjson::GenericValue<rapidjson::UTF8<>, json_memory>;  // in place of rapidjson::Value\n",
+    "Functions that take a rapidjson::Value or Document take these types. docs/hooks/rapidjson.md says more."};
+constexpr library_memory of_boost_json{
+    "Boost.JSON", "", true,
+    "#include <acre/adapt/hooks/boost_json.hpp>\n"
+    "#include <acre/heaps/general_heap.hpp>\n"
+    "inline acre::general_heap json_heap;\n"
+    "inline acre::boost_pmr json_memory{json_heap};  // over acre::arena where values die with a request\n"
+    "boost::json::value v = boost::json::parse(text, &json_memory);  // or value(&json_memory), and so for objects and "
+    "arrays\n",
+    "A value keeps the memory that it was made with, and gives it to its parts; one that is made without is not there. "
+    "docs/hooks/boost_json.md says more."};
+constexpr library_memory of_sqlite{
+    "SQLite", "", true,
+    "#include <acre/adapt/hooks/sqlite.hpp>\n"
+    "#include <acre/heaps/general_heap.hpp>\n"
+    "const sqlite3_mem_methods sqlite_heap = acre::sqlite_memory<acre::general_heap>();\n"
+    "sqlite3_config(SQLITE_CONFIG_MALLOC, &sqlite_heap);  // first in main, before all other functions of SQLite\n",
+    "The code is C++. SQLite's statistics of memory take a lock each time: sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) "
+    "there leaves them out. docs/hooks/sqlite.md says more."};
+constexpr library_memory of_expat{
+    "Expat", "", true,
+    "#include <acre/adapt/hooks/expat.hpp>\n"
+    "#include <acre/heaps/general_heap.hpp>\n"
+    "const XML_Memory_Handling_Suite xml_heap = acre::expat_memory<acre::general_heap>();\n"
+    "XML_Parser parser = XML_ParserCreate_MM(encoding, &xml_heap, nullptr);  // in place of "
+    "XML_ParserCreate(encoding)\n",
+    "The code is C++. docs/hooks/expat.md says more."};
+
+/// How the functions of a library begin that acre has a hook for; those without a name, by the file.
+struct hooked_library {
+    std::string_view begin;
+    const library_memory* memory = nullptr;
+};
+constexpr hooked_library hooked[] = {
+    {"nlohmann::", &of_nlohmann_json}, {"rapidjson::", &of_rapidjson}, {"boost::json::", &of_boost_json},
+    {"sqlite3", &of_sqlite},           {"libsqlite3.so", &of_sqlite},  {"XML_", &of_expat},
+    {"libexpat.so", &of_expat},
+};
+
+/// Of the name of a function or of the class or namespace that it is in.
+const library_memory* hooked_memory(std::string_view name) {
+    const auto is_of = [&](const hooked_library& each) {
+        constexpr std::string_view scope = "::";
+        if (name.starts_with(each.begin)) return true;
+        return each.begin.ends_with(scope) && name == each.begin.substr(0, each.begin.size() - scope.size());
+    };
+    const auto found = std::ranges::find_if(hooked, is_of);
+    return found == std::end(hooked) ? nullptr : found->memory;
+}
+
 struct named_memory {
     std::string_view name;
     const library_memory* memory = nullptr;
@@ -170,14 +230,15 @@ std::string_view allocating_c_function(std::string_view function) {
 }
 
 bool is_of_library_with_hook(std::string_view function) {
-    return function.starts_with("nlohmann::");
+    return hooked_memory(function) != nullptr;
 }
 
 const library_memory* library_memory_of(std::string_view function) {
     const std::string_view of = class_in(function);
     const std::string_view member = function_in(function);
+    const std::string_view name_of_call = of.empty() ? member : of;
+    if (const library_memory* with_hook = hooked_memory(name_of_call)) return with_hook;
     if (of.empty()) return find_in(functions_of_c, first_part(member));
-    if (is_of_library_with_hook(of)) return &of_nlohmann_json;
     if (of == "std" || of == "std::__1" || of == "std::_V2") return find_in(functions, first_part(member));
     if (!of.starts_with("std::")) return nullptr;
     std::string_view rest = of.substr(5);
