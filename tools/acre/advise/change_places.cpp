@@ -498,13 +498,16 @@ private:
     }
 
     change_place hook_of(const std::map<std::uint32_t, std::uint64_t>& functions) const {
-        const auto busiest = std::ranges::max_element(functions, {}, [](const auto& each) { return each.second; });
-        std::string name = paths_.functions()[busiest->first].short_name;
-        if (functions.size() > 1) {
-            name += " and " + (functions.size() == 2 ? std::string{"another function"}
-                                                     : count_text(functions.size() - 1) + " more functions");
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
+        for (const auto& [function, objects] : functions) sorted.emplace_back(objects, function);
+        std::ranges::stable_sort(sorted, std::greater{}, [](const auto& each) { return each.first; });
+        const auto name_of_function = [&](std::size_t i) { return paths_.functions()[sorted[i].second].short_name; };
+        std::string name = name_of_function(0);
+        if (sorted.size() > 1) {
+            name += " and " + (sorted.size() == 2 ? name_of_function(1)
+                                                  : count_text(sorted.size() - 1) + " more functions");
         }
-        return {.kind = place_kind::hook, .name = name, .function = busiest->first};
+        return {.kind = place_kind::hook, .name = name, .function = sorted[0].second};
     }
 
     std::uint32_t caller_of_wrapper(std::uint32_t context) const {
