@@ -147,8 +147,8 @@ struct line_range {
     std::uint32_t last = 0;
 };
 
-/// A function of the program that calls malloc, realloc or free for others.
-struct hook_function {
+/// A function of the program that calls malloc, realloc or free.
+struct malloc_caller {
     std::uint32_t function = 0;
     source_location at;         // of one of its calls
     std::uint64_t objects = 0;  // of the advice, that it allocates or frees
@@ -180,7 +180,7 @@ struct advice {
     std::optional<rare_escape> escape;
     std::vector<line_of_frees> freed_at;        // the lines that free its objects, most objects first
     line_range lines;                           // of the scope or the owner, where its objects are allocated and freed
-    std::vector<hook_function> hook_functions;  // of a hook in C: all of these, most objects first
+    std::vector<malloc_caller> malloc_callers;  // in C: all that have to change, if they change as a whole
     std::vector<site_objects> blockers;         // their objects outlive the scope of the arena
     double share = 0;                           // of all allocations
     std::uint32_t escape_depth = 0;             // largest number of functions that an object leaves before it dies

@@ -353,7 +353,7 @@ std::vector<std::string> files_to_share_among(const advice& each, const call_pat
     if (each.candidate == verdict::leave || each.candidate == verdict::stack_buffer) return {};
     std::vector<std::string> files;
     const auto add = [&](std::uint32_t site) { files.push_back(paths.sites()[site].file); };
-    for (const hook_function& of : each.hook_functions) files.push_back(of.at.file);
+    for (const malloc_caller& of : each.malloc_callers) files.push_back(of.at.file);
     if (!files.empty()) return files_to_share_among(files);
     if (each.place.kind == place_kind::hook) {
         files.push_back(paths.place_in(each.stack, each.place.function).file);

@@ -194,6 +194,8 @@ std::string memory_text(const apply_check& check) {
             " That is far more. Is an arena never reset? A resource that is declared static in a header is another one "
             "in each source file: declare it inline there, in C extern.";
     }
+    if (check.followed() != 0)
+        text += " What acre's resources take from the system themselves is not in these figures.";
     return wrapped(text, 0, 110);
 }
 

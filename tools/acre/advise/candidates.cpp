@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "advice_code.hpp"
+#include "joined_sets.hpp"
+#include "malloc_callers.hpp"
 #include "rules.hpp"
 #include "scope_search.hpp"
 #include "sizing.hpp"
@@ -146,7 +148,8 @@ public:
           places_{run, paths},
           scopes_{run, paths, places_},
           depths_{run, paths},
-          lines_{run, paths} {
+          lines_{run, paths},
+          callers_{run, paths} {
         list_.objects = run.object_count();
         for (const allocation_context& each : run.contexts()) list_.bytes += each.bytes;
         list_.of_resource = run.is_of_resource();
@@ -157,7 +160,7 @@ public:
         if (!list_.is_sample()) find_in_scopes();
         find_at_sites();
         for (advice& each : list_.advices) complete(each);
-        join_behind_wrappers();
+        join_what_functions_share();
         join_strings();
         find_unoptimised();
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
@@ -232,29 +235,75 @@ private:
         if (!groups.empty()) find_in_groups(std::move(groups));
     }
 
-    /// In C one change in a wrapper of malloc serves all that goes through it. Where the general heap is advised for a
-    /// part of that, the other parts join it, unless they are worth an arena of their own.
-    void join_behind_wrappers() {
+    /// In C all calls of malloc and free in a function change at once to those of the general heap. Where it or a pool
+    /// is advised for a part of what some functions allocate and free, the other parts join it, unless they are worth
+    /// an arena of their own.
+    void join_what_functions_share() {
+        joined_sets sets{list_.advices.size()};
+        std::map<std::uint32_t, std::size_t> first;  // by function
         for (std::size_t i = 0; i < list_.advices.size(); ++i) {
-            if (list_.advices[i].candidate != verdict::general_heap) continue;
-            const std::set<std::uint32_t> wrappers = wrappers_of(list_.advices[i]);
-            if (wrappers.empty() || wrappers.contains(0)) continue;
-            const auto joins = [&](const advice& each) {
-                return &each != &list_.advices[i] && may_use_heap(each) &&
-                       std::ranges::includes(wrappers, wrappers_of(each));
-            };
-            context_set all = list_.advices[i].contexts;
-            for (const advice& each : list_.advices) {
-                if (joins(each)) all.insert(all.end(), each.contexts.begin(), each.contexts.end());
+            if (!may_use_heap(list_.advices[i])) continue;
+            for (const std::uint32_t function : callers_.of_most(list_.advices[i].contexts)) {
+                const auto [entry, added] = first.try_emplace(function, i);
+                if (!added) sets.join(static_cast<std::uint32_t>(entry->second), static_cast<std::uint32_t>(i));
             }
-            if (all.size() == list_.advices[i].contexts.size()) continue;
-            list_.advices[i] = joined_behind(wrappers, list_.advices[i], sorted(std::move(all)));
-            const std::uint32_t first = list_.advices[i].contexts.front();
-            std::erase_if(list_.advices, [&](const advice& each) { return joins(each); });
-            i = static_cast<std::size_t>(
-                std::ranges::find(list_.advices, first, [](const advice& each) { return each.contexts.front(); }) -
-                list_.advices.begin());
         }
+        std::map<std::uint32_t, std::vector<const advice*>> members;
+        for (std::size_t i = 0; i < list_.advices.size(); ++i) {
+            if (may_use_heap(list_.advices[i]))
+                members[sets.of(static_cast<std::uint32_t>(i))].push_back(&list_.advices[i]);
+        }
+        std::vector<advice> joined;
+        std::set<const advice*> gone;
+        for (const auto& [set, parts] : members) {
+            const bool is_pooled =
+                std::ranges::any_of(parts, [](const advice* each) { return each->candidate != verdict::leave; });
+            if (parts.size() < 2 || !is_pooled) continue;
+            joined.push_back(joined_parts(parts));
+            gone.insert(parts.begin(), parts.end());
+        }
+        std::erase_if(list_.advices, [&](const advice& each) { return gone.contains(&each); });
+        std::ranges::move(joined, std::back_inserter(list_.advices));
+    }
+
+    bool may_use_heap(const advice& each) const {
+        const bool is_code = !each.of_scope && each.place.kind != place_kind::library;
+        const bool is_left = each.candidate == verdict::leave;
+        return is_code && is_in_c(each, paths_) &&
+               (is_left || traits_of(each.candidate).fits_pool || each.candidate == verdict::general_heap);
+    }
+
+    advice joined_parts(const std::vector<const advice*>& parts) const {
+        const auto hook =
+            std::ranges::find_if(parts, [](const advice* each) { return each->place.kind == place_kind::hook; });
+        advice joined;
+        for (const advice* each : parts)
+            joined.contexts.insert(joined.contexts.end(), each->contexts.begin(), each->contexts.end());
+        std::ranges::sort(joined.contexts);
+        std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
+        for (const std::uint32_t context : joined.contexts) groups[context] = 0;
+        joined.figures = study_groups(run_, groups, 1).front();
+        joined.escape_depth = no_owner;
+        joined.candidate = verdict::general_heap;
+        if (hook != parts.end()) {
+            joined.place = (*hook)->place;
+        } else {
+            joined.place.kind = place_kind::several;
+            joined.place.name = "all that " + names_of_functions(joined.contexts) + " allocate and free";
+        }
+        complete(joined);
+        return joined;
+    }
+
+    /// The two of most objects, and the number of the others.
+    std::string names_of_functions(const context_set& contexts) const {
+        const std::vector<malloc_caller> functions = callers_.of(contexts);
+        const auto name = [&](std::size_t i) { return paths_.functions()[functions[i].function].short_name; };
+        if (functions.empty()) return "unknown functions";
+        if (functions.size() == 1) return name(0);
+        if (functions.size() == 2) return name(0) + " and " + name(1);
+        return fmt::format("{}, {} and {}", name(0), name(1),
+                           plural(functions.size() - 2, "more function", "more functions"));
     }
 
     /// Strings are copied between the places that have them, and to another type that costs more than it saves. So
@@ -280,38 +329,6 @@ private:
         if (members.size() > 1) joined.place.name += " and the containers that hold it";
         std::erase_if(list_.advices, holds_strings);
         list_.advices.push_back(std::move(joined));
-    }
-
-    /// The functions through which an advice's contexts allocate; with 0 where some call malloc themselves.
-    std::set<std::uint32_t> wrappers_of(const advice& each) const {
-        std::set<std::uint32_t> wrappers;
-        for (const std::uint32_t context : each.contexts) wrappers.insert(places_.wrapper_of(context));
-        return wrappers;
-    }
-
-    bool may_use_heap(const advice& each) const {
-        const bool is_code = each.place.kind == place_kind::site || each.place.kind == place_kind::hook;
-        const bool is_left = each.candidate == verdict::leave;
-        return is_code && is_in_c(each, paths_) &&
-               (is_left || traits_of(each.candidate).fits_pool || each.candidate == verdict::general_heap);
-    }
-
-    advice joined_behind(const std::set<std::uint32_t>& wrappers, const advice& part, context_set all) const {
-        advice joined;
-        joined.place = part.place;
-        if (part.place.kind != place_kind::hook) {
-            const std::uint32_t wrapper = *wrappers.begin();
-            joined.place = {
-                .kind = place_kind::hook, .name = paths_.functions()[wrapper].short_name, .function = wrapper};
-        }
-        std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
-        for (const std::uint32_t context : all) groups[context] = 0;
-        joined.figures = study_groups(run_, groups, 1).front();
-        joined.escape_depth = no_owner;
-        joined.contexts = std::move(all);
-        joined.candidate = verdict::general_heap;
-        complete(joined);
-        return joined;
     }
 
     void find_in_groups(std::vector<context_set> groups) {
@@ -567,6 +584,9 @@ private:
         if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
         const bool is_c = is_in_c(each, paths_);
         if (is_c) each.candidate = in_c(each.candidate);
+        const bool varies = each.figures.sizes > 1 || each.figures.reallocated;
+        if (is_c && varies && traits_of(each.candidate).fits_pool && each.candidate != verdict::leave)
+            each.candidate = verdict::general_heap;
         each.decision = each.candidate;
         if (each.candidate != verdict::leave) each.in_plan = each.candidate;
         if (!each.of_scope) {
@@ -579,8 +599,9 @@ private:
         if (each.of_scope || traits_of(each.candidate).in_owner)
             each.lines = lines_within(each.function, each.contexts);
         each.freed_at = lines_.frees_of(each.contexts, is_c);
-        if (is_c && each.place.kind == place_kind::hook) each.hook_functions = hook_functions_of(each);
         if (is_c) check_lines(each);
+        const bool as_a_whole = each.place.kind == place_kind::hook || each.candidate == verdict::general_heap;
+        if (is_c && as_a_whole) each.malloc_callers = callers_.of(each.contexts);
     }
 
     /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change,
@@ -621,36 +642,6 @@ private:
             if (std::ranges::binary_search(contexts, context)) add(stack);
         }
         return found;
-    }
-
-    std::vector<hook_function> hook_functions_of(const advice& each) const {
-        std::vector<hook_function> found;
-        const auto add = [&](std::uint32_t stack, std::uint64_t objects) {
-            const std::uint32_t function = innermost_own(stack);
-            if (function == 0) return;
-            const auto known = std::ranges::find(found, function, &hook_function::function);
-            if (known == found.end()) {
-                found.push_back({function, paths_.place_in(stack, function), objects});
-            } else {
-                known->objects += objects;
-            }
-        };
-        for (const std::uint32_t context : each.contexts)
-            add(run_.contexts()[context].stack, run_.contexts()[context].objects);
-        for (const auto& [context, stack, objects] : run_.freeings()) {
-            if (std::ranges::binary_search(each.contexts, context)) add(stack, objects);
-        }
-        std::ranges::stable_sort(found, std::greater{}, &hook_function::objects);
-        return found;
-    }
-
-    std::uint32_t innermost_own(std::uint32_t stack) const {
-        for (; stack != no_stack; stack = paths_.caller_of(stack)) {
-            for (const std::uint32_t function : paths_.functions_at(paths_.frame_of(stack))) {
-                if (is_own(paths_.functions()[function])) return function;
-            }
-        }
-        return 0;
     }
 
     void fill_places(advice& each) const {
@@ -730,6 +721,7 @@ private:
     scope_search scopes_;
     escape_depths depths_;
     shared_lines lines_;
+    malloc_callers callers_;
     context_set given_back_;
     std::vector<context_set> small_;
     context_set open_;  // for the sites, at first
@@ -770,6 +762,8 @@ advice joined_advice(const std::vector<const advice*>& members, const history& r
     joined.share = static_cast<double>(joined.figures.objects) / static_cast<double>(objects_of_run);
     choose_sizes(joined, run);
     joined.freed_at = shared_lines{run, paths}.frees_of(joined.contexts, is_in_c(joined, paths));
+    if (joined.candidate == verdict::general_heap)
+        joined.malloc_callers = malloc_callers{run, paths}.of(joined.contexts);
     return joined;
 }
 

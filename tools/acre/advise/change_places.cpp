@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "joined_sets.hpp"
 #include "rules.hpp"
 #include "text/text.hpp"
 
@@ -180,26 +180,6 @@ constexpr std::array<std::string_view, 3> standard_resources{"std::pmr::monotoni
                                                              "std::pmr::unsynchronized_pool_resource",
                                                              "std::pmr::synchronized_pool_resource"};
 
-/// Sets of numbers that are joined.
-class joined_sets {
-public:
-    explicit joined_sets(std::size_t count) : above_(count) { std::iota(above_.begin(), above_.end(), 0U); }
-
-    std::uint32_t of(std::uint32_t number) {
-        while (above_[number] != number) number = above_[number] = above_[above_[number]];
-        return number;
-    }
-    /// The smaller number stands for both.
-    void join(std::uint32_t a, std::uint32_t b) {
-        a = of(a);
-        b = of(b);
-        above_[std::max(a, b)] = std::min(a, b);
-    }
-
-private:
-    std::vector<std::uint32_t> above_;
-};
-
 }  // namespace
 
 const char* name_of(place_kind kind) {
@@ -279,7 +259,6 @@ public:
         const std::size_t contexts = run_.contexts().size();
         into_.number_of_context_.resize(contexts);
         into_.unit_of_context_.resize(contexts);
-        into_.wrapper_of_context_.resize(contexts);
         std::map<std::tuple<place_kind, std::string, std::string, std::uint32_t>, std::uint32_t> numbers;
         std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> units;
         std::set<std::uint32_t> members;
@@ -304,7 +283,6 @@ public:
                 units.try_emplace(unit, static_cast<std::uint32_t>(into_.units_.size()));
             if (new_unit) into_.units_.emplace_back();
             into_.unit_of_context_[context] = unit_entry->second;
-            into_.wrapper_of_context_[context] = is_through_wrapper(context) ? through_[context] : 0;
             into_.units_[unit_entry->second].push_back(context);
             const auto [entry, is_new] = numbers.try_emplace({place.kind, place.name, place.within, part},
                                                              static_cast<std::uint32_t>(into_.places_.size()));
@@ -504,8 +482,8 @@ private:
         const auto name_of_function = [&](std::size_t i) { return paths_.functions()[sorted[i].second].short_name; };
         std::string name = name_of_function(0);
         if (sorted.size() > 1) {
-            name += " and " + (sorted.size() == 2 ? name_of_function(1)
-                                                  : count_text(sorted.size() - 1) + " more functions");
+            name += " and " +
+                    (sorted.size() == 2 ? name_of_function(1) : count_text(sorted.size() - 1) + " more functions");
         }
         return {.kind = place_kind::hook, .name = name, .function = sorted[0].second};
     }

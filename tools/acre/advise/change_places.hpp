@@ -78,9 +78,6 @@ public:
     /// The contexts of a unit.
     const context_set& unit(std::uint32_t number) const noexcept { return units_[number]; }
 
-    /// The function that allocates for a context and for several other callers, and owns nothing of it; else 0.
-    std::uint32_t wrapper_of(std::uint32_t context) const noexcept { return wrapper_of_context_[context]; }
-
     /// Whether the uses of a place may be told apart by their callers.
     static bool is_split_by_callers(const change_place& place) noexcept {
         return place.kind == place_kind::site || (place.kind == place_kind::container && place.within.empty());
@@ -92,7 +89,6 @@ private:
     std::vector<change_place> places_;
     std::vector<std::uint32_t> number_of_context_;
     std::vector<std::uint32_t> unit_of_context_;
-    std::vector<std::uint32_t> wrapper_of_context_;
     std::vector<context_set> units_;
 };
 

@@ -72,12 +72,12 @@ std::string cost_of(const advice& each, const call_paths& paths) {
     std::string text;
     if (has_hook_of_acre(each.place)) {
         text = "one place";
-    } else if (each.hook_functions.empty()) {
+    } else if (each.malloc_callers.empty()) {
         for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
         text = plural(each.sites.size(), "site", "sites");
     } else {
-        for (const hook_function& of : each.hook_functions) files.insert(of.at.file);
-        text = plural(each.hook_functions.size(), "function", "functions");
+        for (const malloc_caller& of : each.malloc_callers) files.insert(of.at.file);
+        text = plural(each.malloc_callers.size(), "function", "functions");
     }
     if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
     text += " to change";
@@ -87,7 +87,7 @@ std::string cost_of(const advice& each, const call_paths& paths) {
     const std::string candidate = bytes_text(each.saving.candidate_peak_bytes);
     const std::string system = bytes_text(each.saving.system_peak_bytes);
     if (candidate == system) return text + "; as much memory at the peak";
-    return text + fmt::format("; {} at the peak instead of {}", candidate, system);
+    return text + fmt::format("; these take {} at the peak instead of {}", candidate, system);
 }
 
 first_step step_of(const advice_list& list, std::size_t number, const call_paths& paths) {

@@ -21,7 +21,7 @@ std::string allocations_in_words(double mean) {
 
 constexpr std::size_t max_listed = 8;  // of the sites that are worth a change only together
 constexpr std::size_t max_lines_of_frees = 3;
-constexpr std::size_t max_hook_functions = 8;
+constexpr std::size_t max_callers_named = 20;
 constexpr std::size_t max_named = 4;  // blockers, and further sites; the others are counted
 
 std::string location_text(const source_location& of) {
@@ -190,16 +190,15 @@ std::string nested_types_text(const advice& each, const call_paths& paths) {
         fmt::join(classes, ", "));
 }
 
-/// The functions of the program that call malloc, realloc and free for a hook.
-std::string hook_functions_text(const advice& each, const call_paths& paths) {
+/// The functions that have to change as a whole.
+std::string malloc_callers_text(const advice& each, const call_paths& paths) {
     std::vector<std::string> functions;
-    for (const hook_function& of : each.hook_functions) {
-        if (functions.size() == max_hook_functions) break;
-        const std::string at = location_text(of.at);
+    for (const malloc_caller& of : each.malloc_callers) {
+        if (functions.size() == max_callers_named) break;
         const std::string& name = paths.functions()[of.function].short_name;
-        functions.push_back(at.empty() ? name : fmt::format("{} ({})", name, at));
+        functions.push_back(of.at.file.empty() ? name : fmt::format("{} ({})", name, file_name(of.at.file)));
     }
-    const std::size_t more = each.hook_functions.size() - functions.size();
+    const std::size_t more = each.malloc_callers.size() - functions.size();
     return fmt::format("{}{}", fmt::join(functions, ", "),
                        more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
 }
@@ -208,16 +207,15 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const std::string file = file_name(paths.sites()[each.site].file);
     if (each.candidate == verdict::stack_buffer) return file + " is C: the code stands in place of malloc and free.";
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
-    const bool is_of_hook = !each.hook_functions.empty();
+    const bool is_of_hook = !each.malloc_callers.empty();
     const bool is_shared = !files_to_share_among(each, paths).empty();
     const std::string where =
         // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
-        // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
         is_of_hook ? fmt::format(
                          "The code is C. These are allocated and freed by {}: put the code {}, and call its "
-                         "functions there (where one of these calls a function through a pointer, as an "
-                         "allocator function that is passed to it, in that function)",
-                         hook_functions_text(each, paths),
+                         "functions there everywhere (if one of these calls what was passed to it as malloc or "
+                         "free, change that)",
+                         malloc_callers_text(each, paths),
                          is_shared ? "into the files that it names" : "at the top of that file")
         : is_shared ? file + " is C: put the code into the files that it names, call its functions"
                     : file + " is C: put the code at the top of the file, call its functions";
@@ -543,6 +541,13 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             "saves: use those of acre::containers_in in acre/adapt/containers.hpp, which find any text.");
     }
     const bool ends_at_once = each.decision == verdict::arena || each.decision == verdict::scratch;
+    const bool has_containers =
+        std::ranges::any_of(each.places, [](const change_place& place) { return place.kind == place_kind::container; });
+    if (ends_at_once && has_containers && !is_in_c(each, paths)) {
+        cautions.emplace_back(
+            "A copy of a container is made in the same memory, also where none is today: what outlives the end of that "
+            "memory, as a member of an object that is kept, keeps its type, and is given a copy of the elements.");
+    }
     if (ends_at_once && std::ranges::any_of(each.places, is_shared)) {
         cautions.emplace_back(
             "A std::weak_ptr reads its counts beside the object: none may outlive the end of its memory, either.");
@@ -559,7 +564,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
-        const std::string freed = each.hook_functions.empty() ? freed_today_text(each, paths) : "";
+        const std::string freed =
+            each.malloc_callers.empty()
+                ? freed_today_text(each, paths)
+                : "A function that frees or reallocates such objects and was not reached in this run has to change as "
+                  "well: look for all of them.";
         if (!freed.empty()) cautions.push_back(freed);
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");

@@ -1,0 +1,74 @@
+#include "malloc_callers.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "change_places.hpp"
+#include "rules.hpp"
+
+namespace acre::tool {
+
+namespace {
+
+std::uint32_t innermost_own(std::uint32_t stack, const call_paths& paths) {
+    for (; stack != no_stack; stack = paths.caller_of(stack)) {
+        for (const std::uint32_t function : paths.functions_at(paths.frame_of(stack))) {
+            if (is_own(paths.functions()[function])) return function;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+malloc_callers::malloc_callers(const history& run, const call_paths& paths) : run_{run}, paths_{paths} {
+    allocates_.reserve(run.contexts().size());
+    for (const allocation_context& each : run.contexts()) allocates_.push_back(innermost_own(each.stack, paths));
+    freeings_.reserve(run.freeings().size());
+    for (const auto& [context, stack, objects] : run.freeings())
+        freeings_.push_back({context, stack, innermost_own(stack, paths), objects});
+}
+
+std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const {
+    std::set<std::uint32_t> allocating;
+    for (const std::uint32_t context : contexts) allocating.insert(allocates_[context]);
+    std::vector<malloc_caller> found;
+    const auto add = [&](std::uint32_t function, std::uint32_t stack, std::uint64_t objects) {
+        if (function == 0) return;
+        const auto known = std::ranges::find(found, function, &malloc_caller::function);
+        if (known == found.end()) {
+            found.push_back({function, paths_.place_in(stack, function), objects});
+        } else {
+            known->objects += objects;
+        }
+    };
+    for (std::uint32_t i = 0; i < allocates_.size(); ++i) {
+        if (allocating.contains(allocates_[i]))
+            add(allocates_[i], run_.contexts()[i].stack, run_.contexts()[i].objects);
+    }
+    for (const freeing& each : freeings_) {
+        if (allocating.contains(allocates_[each.context])) add(each.function, each.stack, each.objects);
+    }
+    std::ranges::stable_sort(found, std::greater{}, &malloc_caller::objects);
+    return found;
+}
+
+std::set<std::uint32_t> malloc_callers::of_most(const context_set& contexts) const {
+    std::map<std::uint32_t, std::uint64_t> objects;
+    std::uint64_t all = 0;
+    for (const std::uint32_t context : contexts) {
+        objects[allocates_[context]] += run_.contexts()[context].objects;
+        all += run_.contexts()[context].objects;
+    }
+    for (const freeing& each : freeings_) {
+        if (std::ranges::binary_search(contexts, each.context)) objects[each.function] += each.objects;
+    }
+    std::set<std::uint32_t> functions;
+    for (const auto& [function, count] : objects) {
+        const bool is_noticeable = static_cast<double>(count) > threshold::not_told_apart * static_cast<double>(all);
+        if (function != 0 && is_noticeable) functions.insert(function);
+    }
+    return functions;
+}
+
+}  // namespace acre::tool
