@@ -477,6 +477,7 @@ private:
 
     change_place hook_of(const std::map<std::uint32_t, std::uint64_t>& functions) const {
         std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
+        sorted.reserve(functions.size());
         for (const auto& [function, objects] : functions) sorted.emplace_back(objects, function);
         std::ranges::stable_sort(sorted, std::greater{}, [](const auto& each) { return each.first; });
         const auto name_of_function = [&](std::size_t i) { return paths_.functions()[sorted[i].second].short_name; };
