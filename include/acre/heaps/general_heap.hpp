@@ -163,7 +163,8 @@ private:
     }
     [[gnu::noinline]] void* reallocate_poisoned(void* p, std::size_t bytes) noexcept {
         const std::size_t before = usable_size(p);
-        if (try_resize(p, before, bytes)) return p;
+        // What was asked for may end before `before`.
+        if (try_resize(p, before, bytes)) return unpoison(p, bytes), p;
         void* moved = try_allocate(bytes);
         if (moved == nullptr) return nullptr;
         const std::size_t kept = before < bytes ? before : bytes;

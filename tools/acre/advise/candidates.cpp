@@ -183,6 +183,7 @@ private:
 
     void find_in_scopes() {
         list_.advices = scopes_.find();
+        for (advice& each : list_.advices) give_back_strays(each);
         std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
         for (std::uint32_t i = 0; i < list_.advices.size(); ++i) {
             for (const std::uint32_t context : list_.advices[i].contexts) groups[context] = i;
@@ -200,6 +201,19 @@ private:
         }
         std::erase_if(list_.advices,
                       [](const advice& each) { return each.candidate == verdict::leave && each.reason.empty(); });
+    }
+
+    /// A few objects of a site among thousands are not worth a line to change: they stay with malloc.
+    void give_back_strays(advice& of_scope) {
+        std::map<std::uint32_t, std::uint64_t> by_site;
+        for (const std::uint32_t context : of_scope.contexts)
+            by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
+        const double least = threshold::stray * static_cast<double>(objects_in(of_scope.contexts));
+        const auto strays = std::ranges::stable_partition(of_scope.contexts, [&](std::uint32_t context) {
+            return static_cast<double>(by_site[run_.contexts()[context].site]) >= least;
+        });
+        given_back_.insert(given_back_.end(), strays.begin(), strays.end());
+        of_scope.contexts.erase(strays.begin(), strays.end());
     }
 
     void find_at_sites() {

@@ -37,6 +37,7 @@ inline constexpr double orderly_life = 2;            // bytes allocated in a lif
 inline constexpr double applied = 0.9;               // share of the allocations gone when an advice was followed
 inline constexpr std::uint32_t many_callers = 3;     // functions that call a wrapper of malloc
 inline constexpr double not_told_apart = 0.03;       // others among what a line frees or allocates
+inline constexpr double stray = 0.001;               // of a scope's objects: a site that is not worth its line
 
 }  // namespace threshold
 

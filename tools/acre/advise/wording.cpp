@@ -529,9 +529,10 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     const bool has_strings = std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths);
     if (has_strings && each.decision == verdict::general_heap) {
         cautions.emplace_back(
-            "Change the type wherever these strings go: one that is copied to or from a std::string is allocated "
-            "twice. "
-            "std::to_string and other libraries still give a std::string: append its characters.");
+            "Change the type wherever these strings go, also in containers that this run did not show: one that is "
+            "copied to or from a std::string is allocated twice. std::to_string and other libraries still give and "
+            "take "
+            "a std::string: append its characters, and pass c_str().");
     } else if (has_strings) {
         cautions.emplace_back(
             "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
