@@ -101,6 +101,9 @@ TEST_F(pinned_pages, of_a_c_file_are_separated_in_c) {
     for (frame_info& frame : made.tables.frames) frame.locations[0].file = "made.c";
     EXPECT_EQ(text().find("acre::"), std::string::npos) << text();
     EXPECT_NE(text().find("static void* long_lived_malloc(size_t bytes)"), std::string::npos) << text();
+    EXPECT_NE(text().find("Call the code in place of malloc, realloc, calloc and free in make_node (made.c)"),
+              std::string::npos)
+        << text();
 }
 
 TEST_F(pinned_pages, of_several_files_are_separated_by_one_pool) {

@@ -250,6 +250,7 @@ struct pinned_memory {
     std::vector<std::uint32_t> group{};        // the sites to separate, most pinned bytes first
     std::optional<resident_result> separated;  // with the group in memory of its own; nothing to separate: none
     bool in_threads = false;                   // several threads allocate in the run
+    std::vector<malloc_caller> callers{};      // in C: the functions that allocate and free what the group allocates
 
     /// Whether the program would need noticeably less memory, at its peak or at its end.
     bool is_worth_it() const noexcept;

@@ -209,11 +209,12 @@ private:
         for (const std::uint32_t context : of_scope.contexts)
             by_site[run_.contexts()[context].site] += run_.contexts()[context].objects;
         const double least = threshold::stray * static_cast<double>(objects_in(of_scope.contexts));
-        const auto strays = std::ranges::stable_partition(of_scope.contexts, [&](std::uint32_t context) {
-            return static_cast<double>(by_site[run_.contexts()[context].site]) >= least;
-        });
-        given_back_.insert(given_back_.end(), strays.begin(), strays.end());
-        of_scope.contexts.erase(strays.begin(), strays.end());
+        context_set stays;
+        for (const std::uint32_t context : of_scope.contexts) {
+            const bool is_stray = static_cast<double>(by_site[run_.contexts()[context].site]) < least;
+            (is_stray ? given_back_ : stays).push_back(context);
+        }
+        of_scope.contexts = std::move(stays);
     }
 
     void find_at_sites() {
@@ -288,30 +289,21 @@ private:
     }
 
     advice joined_parts(const std::vector<const advice*>& parts) const {
+        advice joined = joined_advice(parts, run_, paths_, list_.objects);
+        joined.candidate = joined.decision = joined.in_plan = verdict::general_heap;
         const auto hook =
             std::ranges::find_if(parts, [](const advice* each) { return each->place.kind == place_kind::hook; });
-        advice joined;
-        for (const advice* each : parts)
-            joined.contexts.insert(joined.contexts.end(), each->contexts.begin(), each->contexts.end());
-        std::ranges::sort(joined.contexts);
-        std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
-        for (const std::uint32_t context : joined.contexts) groups[context] = 0;
-        joined.figures = study_groups(run_, groups, 1).front();
-        joined.escape_depth = no_owner;
-        joined.candidate = verdict::general_heap;
-        if (hook != parts.end()) {
-            joined.place = (*hook)->place;
+        if (hook == parts.end()) {
+            joined.place.name = "all that " + names_of(joined.malloc_callers) + " allocate and free";
         } else {
-            joined.place.kind = place_kind::several;
-            joined.place.name = "all that " + names_of_functions(joined.contexts) + " allocate and free";
+            joined.place = (*hook)->place;
+            joined.function = joined.place.function;
         }
-        complete(joined);
         return joined;
     }
 
     /// The two of most objects, and the number of the others.
-    std::string names_of_functions(const context_set& contexts) const {
-        const std::vector<malloc_caller> functions = callers_.of(contexts);
+    std::string names_of(const std::vector<malloc_caller>& functions) const {
         const auto name = [&](std::size_t i) { return paths_.functions()[functions[i].function].short_name; };
         if (functions.empty()) return "unknown functions";
         if (functions.size() == 1) return name(0);

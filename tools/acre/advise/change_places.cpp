@@ -479,7 +479,9 @@ private:
         std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
         sorted.reserve(functions.size());
         for (const auto& [function, objects] : functions) sorted.emplace_back(objects, function);
-        std::ranges::stable_sort(sorted, std::greater{}, [](const auto& each) { return each.first; });
+        std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+            return a.first != b.first ? a.first > b.first : a.second < b.second;
+        });
         const auto name_of_function = [&](std::size_t i) { return paths_.functions()[sorted[i].second].short_name; };
         std::string name = name_of_function(0);
         if (sorted.size() > 1) {

@@ -1,7 +1,6 @@
 #include "malloc_callers.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "change_places.hpp"
 #include "rules.hpp"
@@ -49,7 +48,9 @@ std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const
     for (const freeing& each : freeings_) {
         if (allocating.contains(allocates_[each.context])) add(each.function, each.stack, each.objects);
     }
-    std::ranges::stable_sort(found, std::greater{}, &malloc_caller::objects);
+    std::ranges::sort(found, [](const malloc_caller& a, const malloc_caller& b) {
+        return a.objects != b.objects ? a.objects > b.objects : a.function < b.function;
+    });
     return found;
 }
 
@@ -63,12 +64,12 @@ std::set<std::uint32_t> malloc_callers::of_most(const context_set& contexts) con
     for (const freeing& each : freeings_) {
         if (std::ranges::binary_search(contexts, each.context)) objects[each.function] += each.objects;
     }
-    std::set<std::uint32_t> functions;
+    std::set<std::uint32_t> most;
+    const double least = threshold::not_told_apart * static_cast<double>(all);
     for (const auto& [function, count] : objects) {
-        const bool is_noticeable = static_cast<double>(count) > threshold::not_told_apart * static_cast<double>(all);
-        if (function != 0 && is_noticeable) functions.insert(function);
+        if (function != 0 && static_cast<double>(count) > least) most.insert(function);
     }
-    return functions;
+    return most;
 }
 
 }  // namespace acre::tool

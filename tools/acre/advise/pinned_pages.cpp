@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "advice_code.hpp"
+#include "malloc_callers.hpp"
 #include "programs/preloadable_library.hpp"
 #include "replay/resources.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 #include "verdict.hpp"
+#include "wording.hpp"
 
 namespace acre::tool {
 
@@ -252,6 +254,17 @@ std::string code_text(const pinned_memory& of, const call_paths& paths) {
     return indented(c_code_for(code, files), code_indent);
 }
 
+/// The functions of C that allocate at these sites, and all that free what they allocate.
+std::vector<malloc_caller> callers_of(const std::vector<std::uint32_t>& sites, const history& run,
+                                      const call_paths& paths) {
+    context_set contexts;
+    for (std::uint32_t i = 0; i < run.contexts().size(); ++i) {
+        const std::uint32_t site = run.contexts()[i].site;
+        if (is_in_c(paths.sites()[site]) && std::ranges::find(sites, site) != sites.end()) contexts.push_back(i);
+    }
+    return contexts.empty() ? std::vector<malloc_caller>{} : malloc_callers{run, paths}.of(contexts);
+}
+
 }  // namespace
 
 bool pinned_memory::is_worth_it() const noexcept {
@@ -298,6 +311,7 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
             if (goes_on) group.push_back(*last);
         }
     }
+    found.callers = callers_of(found.group, run, paths);
     return found;
 }
 
@@ -316,6 +330,11 @@ std::string pinned_text(const pinned_memory& of, const call_paths& paths) {
                                 bytes_text(of.separated->max_resident_bytes), bytes_text(of.now.max_resident_bytes),
                                 bytes_text(of.separated->end.resident_bytes), bytes_text(of.now.end.resident_bytes)),
                     3, 110);
+    if (!of.callers.empty()) {
+        text += wrapped(
+            "Call the code in place of malloc, realloc, calloc and free in " + callers_text(of.callers, paths) + ".", 3,
+            110);
+    }
     return text + code_text(of, paths);
 }
 

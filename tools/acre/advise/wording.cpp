@@ -190,33 +190,20 @@ std::string nested_types_text(const advice& each, const call_paths& paths) {
         fmt::join(classes, ", "));
 }
 
-/// The functions that have to change as a whole.
-std::string malloc_callers_text(const advice& each, const call_paths& paths) {
-    std::vector<std::string> functions;
-    for (const malloc_caller& of : each.malloc_callers) {
-        if (functions.size() == max_callers_named) break;
-        const std::string& name = paths.functions()[of.function].short_name;
-        functions.push_back(of.at.file.empty() ? name : fmt::format("{} ({})", name, file_name(of.at.file)));
-    }
-    const std::size_t more = each.malloc_callers.size() - functions.size();
-    return fmt::format("{}{}", fmt::join(functions, ", "),
-                       more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
-}
-
 std::string c_text(const advice& each, const call_paths& paths) {
     const std::string file = file_name(paths.sites()[each.site].file);
     if (each.candidate == verdict::stack_buffer) return file + " is C: the code stands in place of malloc and free.";
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
-    const bool is_of_hook = !each.malloc_callers.empty();
+    const bool is_of_functions = !each.malloc_callers.empty();
     const bool is_shared = !files_to_share_among(each, paths).empty();
     const std::string where =
         // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
-        is_of_hook ? fmt::format(
-                         "The code is C. These are allocated and freed by {}: put the code {}, and call its "
-                         "functions there everywhere (if one of these calls what was passed to it as malloc or "
-                         "free, change that)",
-                         malloc_callers_text(each, paths),
-                         is_shared ? "into the files that it names" : "at the top of that file")
+        is_of_functions ? fmt::format(
+                              "The code is C. These are allocated and freed by {}: put the code {}, and call its "
+                              "functions there everywhere (if one of these calls what was passed to it as malloc or "
+                              "free, change that)",
+                              callers_text(each.malloc_callers, paths),
+                              is_shared ? "into the files that it names" : "at the top of that file")
         : is_shared ? file + " is C: put the code into the files that it names, call its functions"
                     : file + " is C: put the code at the top of the file, call its functions";
     return fmt::format(
@@ -377,6 +364,18 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("c_alignment", c_alignment_of(each));
     for (const auto& [name, value] : more) add(name, value);
     return fmt::vformat(text, values);
+}
+
+std::string callers_text(const std::vector<malloc_caller>& callers, const call_paths& paths) {
+    std::vector<std::string> functions;
+    for (const malloc_caller& of : callers) {
+        if (functions.size() == max_callers_named) break;
+        const std::string& name = paths.functions()[of.function].short_name;
+        functions.push_back(of.at.file.empty() ? name : fmt::format("{} ({})", name, file_name(of.at.file)));
+    }
+    const std::size_t more = callers.size() - functions.size();
+    return fmt::format("{}{}", fmt::join(functions, ", "),
+                       more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
 }
 
 std::string way_text(const std::string& malloc_name) {

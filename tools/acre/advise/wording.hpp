@@ -10,6 +10,9 @@
 
 namespace acre::tool {
 
+/// "parse (parse.c), drop (parse.c)": functions that call malloc and free, which change as a whole.
+std::string callers_text(const std::vector<malloc_caller>& callers, const call_paths& paths);
+
 /// How a program gets another malloc, named as in preload_saving.
 std::string way_text(const std::string& malloc_name);
 
