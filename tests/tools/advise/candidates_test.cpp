@@ -1276,6 +1276,21 @@ TEST_F(candidates_in_c, a_line_that_frees_others_may_free_to_the_heap) {
         << text;
 }
 
+// Its free takes no other objects, so it cannot stand for all calls in a function.
+TEST_F(candidates_in_c, a_pool_behind_a_wrapper_is_followed_line_by_line) {
+    const auto frees = made.stack({"main", "drop:9"});
+    for (const char* caller : {"text:3", "node:5", "table:7"}) {
+        churn(made.stack({"main", caller, "new_node:8", "malloc"}), frees, 48);
+    }
+    advised_in_c("new_node");
+    const advice* pool = with(verdict::object_pool);
+    ASSERT_NE(pool, nullptr);
+    EXPECT_EQ(pool->place.kind, place_kind::hook);
+    EXPECT_TRUE(pool->malloc_callers.empty());
+    EXPECT_NE(cautions_text(*pool).find("Today they are freed at drop (made.c:9)"), std::string::npos)
+        << cautions_text(*pool);
+}
+
 TEST_F(candidates_in_c, a_pool_is_of_one_size) {
     const auto grows = made.stack({"main", "grow:3", "realloc"});
     const auto frees = made.stack({"main", "drop:4"});

@@ -606,8 +606,8 @@ private:
             each.lines = lines_within(each.function, each.contexts);
         each.freed_at = lines_.frees_of(each.contexts, is_c);
         if (is_c) check_lines(each);
-        const bool as_a_whole = each.place.kind == place_kind::hook || each.candidate == verdict::general_heap;
-        if (is_c && as_a_whole) each.malloc_callers = callers_.of(each.contexts);
+        // Only what serves any object, and frees malloc's as well, can stand for all calls in a function.
+        if (is_c && each.candidate == verdict::general_heap) each.malloc_callers = callers_.of(each.contexts);
     }
 
     /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change,

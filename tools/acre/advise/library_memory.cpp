@@ -40,8 +40,7 @@ constexpr library_memory of_rapidjson{
     "#include <acre/adapt/hooks/rapidjson.hpp>\n"
     "#include <acre/heaps/general_heap.hpp>\n"
     "using json_memory = acre::rapidjson_allocator<acre::general_heap>;  // over acre::arena where documents die with "
-    "a "
-    "request\n"
+    "a request\n"
     "using document = rapidjson::GenericDocument<rapidjson::UTF8<>, json_memory>;  // in place of "
     "rapidjson::Document\n"
     "using value = rapidjson::GenericValue<rapidjson::UTF8<>, json_memory>;  // in place of rapidjson::Value\n",
@@ -80,7 +79,7 @@ struct hooked_library {
 };
 constexpr hooked_library hooked[] = {
     {"nlohmann::", &of_nlohmann_json}, {"rapidjson::", &of_rapidjson}, {"boost::json::", &of_boost_json},
-    {"sqlite3", &of_sqlite},           {"libsqlite3.so", &of_sqlite},  {"XML_", &of_expat},
+    {"sqlite3", &of_sqlite},           {"libsqlite3.so", &of_sqlite},  {"XML_Parse", &of_expat},
     {"libexpat.so", &of_expat},
 };
 
