@@ -17,10 +17,11 @@ namespace acre::detail {
 /// How slots of one size lie in a slab, and how many of them a thread keeps.
 struct heap_class {
     std::uint32_t slot_bytes = 0;
-    std::uint32_t units = 0;    // of a slab
-    std::uint32_t slots = 0;    // of a slab
-    std::uint32_t inverse = 0;  // an offset in a slab times this, over 2^32, is the number of its slot
-    std::uint32_t kept = 0;     // free slots that a thread keeps at most, at first
+    std::uint32_t units = 0;        // of a slab, once the class has so many
+    std::uint32_t first_units = 0;  // of the first slab of the class
+    std::uint32_t slots = 0;        // of a slab of `units` units
+    std::uint32_t inverse = 0;      // an offset in a slab times this, over 2^32, is the number of its slot
+    std::uint32_t kept = 0;         // free slots that a thread keeps at most, at first
 };
 
 /// What the tables are computed from.
@@ -34,8 +35,9 @@ struct heap_class_rules {
     static constexpr std::size_t largest = 32_KiB;
     /// At most so many slots are in a slab: their bits are in its record.
     static constexpr std::size_t max_slots = 1024;
-    /// At least so many of them.
+    /// At least so many of them, but in the first slabs of a class.
     static constexpr std::size_t min_slots = 8;
+    static constexpr std::size_t min_first_slots = 2;
 
     static constexpr std::size_t next_size(std::size_t bytes) noexcept {
         std::size_t step = 16;
@@ -57,11 +59,20 @@ struct heap_class_rules {
         std::size_t units = bytes <= 1024 ? detail::min<std::size_t>(4, bytes * max_slots / unit_bytes)
                                           : align_up(min_slots * bytes, unit_bytes) / unit_bytes;
         while (units * unit_bytes % bytes > units * unit_bytes / 32) ++units;
-        const std::size_t slots = detail::min(max_slots, units * unit_bytes / bytes);
+        const std::size_t first_units = (min_first_slots * bytes + unit_bytes - 1) / unit_bytes;
         // With the nulls below them they fill cache lines.
         const std::size_t kept = std::bit_floor(detail::clamp<std::size_t>(16_KiB / bytes, 8, 64)) - compared;
-        return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(units), static_cast<std::uint32_t>(slots),
-                static_cast<std::uint32_t>((std::uint64_t{1} << 32) / bytes + 1), static_cast<std::uint32_t>(kept)};
+        return {static_cast<std::uint32_t>(bytes),
+                static_cast<std::uint32_t>(units),
+                static_cast<std::uint32_t>(first_units),
+                slots_in(units, bytes),
+                static_cast<std::uint32_t>((std::uint64_t{1} << 32) / bytes + 1),
+                static_cast<std::uint32_t>(kept)};
+    }
+
+    /// Slots of a slab of so many units.
+    static constexpr std::uint32_t slots_in(std::size_t units, std::size_t slot_bytes) noexcept {
+        return static_cast<std::uint32_t>(detail::min(max_slots, units * unit_bytes / slot_bytes));
     }
 };
 
@@ -130,6 +141,7 @@ static_assert([] {
     for (std::size_t index = 1; index < heap_classes::count; ++index) {
         const heap_class& each = heap_classes::layouts[index];
         if (each.slots > heap_classes::max_slots || each.slots < heap_classes::min_slots) return false;
+        if (each.first_units == 0 || each.first_units > each.units) return false;
         for (std::uint64_t slot = 0; slot < each.slots; ++slot) {
             if (slot * each.slot_bytes * each.inverse >> 32 != slot) return false;
         }

@@ -47,15 +47,16 @@ public:
     spin_lock& lock() noexcept { return lock_; }
 
     /// Takes up to `wanted` slots into the array at `begin`, in descending order of addresses, so that a stack hands
-    /// the lowest out first. Returns how many there were.
-    std::size_t take(locked_range& from, heap_class_number of, void** begin, std::size_t wanted) noexcept {
+    /// the lowest out first. Returns how many there were. Without `may_add_slab` of those of its slabs only.
+    std::size_t take(locked_range& from, heap_class_number of, void** begin, std::size_t wanted,
+                     bool may_add_slab = true) noexcept {
         const std::lock_guard guard{lock_};
         if (successor_ != nullptr) [[unlikely]]
             return successor_->take(from, {of.size_class, of.size_class}, begin, wanted);
         heap_range& range = from.range;
         void** free_end = begin + wanted;
         while (free_end != begin) {
-            if (partial_ == 0 && !add_slab(from, of)) [[unlikely]]
+            if (partial_ == 0 && (!may_add_slab || !add_slab(from, of))) [[unlikely]]
                 break;
             heap_slab& slab = range.slab(partial_);
             free_end = take_from(slab, heap_classes::bytes(of.size_class), begin, free_end);
@@ -122,19 +123,15 @@ public:
         }
     }
 
-    /// Slots that are handed out, the free ones that threads keep included; and the slots of all slabs.
+    /// Slots that are handed out, the free ones that threads keep included; and the slots and units of all slabs.
     struct figures {
         std::size_t handed_out = 0;
         std::size_t slots = 0;
+        std::size_t units = 0;
     };
     figures count() noexcept {
         const std::lock_guard guard{lock_};
-        return {handed_out_, slots_};
-    }
-
-    bool has_free_slot() noexcept {
-        const std::lock_guard guard{lock_};
-        return partial_ != 0;
+        return {handed_out_, slots_, units_};
     }
 
     /// Gives all slabs to another depot of slots of the same size, for good: from now on this one is only another name
@@ -150,8 +147,9 @@ public:
             successor.link(in.range, slab);
         }
         successor.slots_ += slots_;
+        successor.units_ += units_;
         successor.handed_out_ += handed_out_;
-        slots_ = handed_out_ = 0;
+        slots_ = units_ = handed_out_ = 0;
         successor_ = &successor;
         const std::lock_guard of_range{in.lock};
         in.range.rename_class(of.number, of.size_class);
@@ -188,6 +186,14 @@ private:
     // A program touches each page of a slab of such slots, so huge pages for it are no waste.
     static constexpr std::size_t max_dense_slot = 4096;
 
+    // The first slabs have room for two slots, later ones a quarter of what the class has already: a small program
+    // needs few slots of each of many classes, and of a huge page what is not touched takes memory, too
+    // (bench/results/2026-11-28-short-slabs.md).
+    std::uint32_t units_of_next(const heap_class& layout) const noexcept {
+        const std::size_t quarter = detail::min<std::size_t>(units_ / 4, layout.units);
+        return detail::max(static_cast<std::uint32_t>(quarter), layout.first_units);
+    }
+
     [[gnu::noinline]] bool add_slab(locked_range& from, heap_class_number of) noexcept {
         const heap_class& layout = heap_classes::layouts[of.size_class];
         const std::lock_guard guard{from.lock};
@@ -195,10 +201,11 @@ private:
         const std::uint32_t number = range.take_slab();
         if (number == 0) return false;
         bool is_zero;
-        const unit_number first = range.take(layout.units, 1, is_zero, layout.slot_bytes <= max_dense_slot);
+        const std::uint32_t units = units_of_next(layout);
+        const unit_number first = range.take(units, 1, is_zero, layout.slot_bytes <= max_dense_slot);
         if (first == 0) return range.give_slab(number), false;
         heap_slab& slab = range.slab(number);
-        for (unit_number each = first; each != first + layout.units; ++each) {
+        for (unit_number each = first; each != first + units; ++each) {
             unit_record& record = range.record(each);
             record.set(unit_record::kind::slab, 0);
             record.slab = &slab;
@@ -206,13 +213,15 @@ private:
         }
         slab.start = range.address(first);
         slab.number = number;
-        slab.units = static_cast<std::uint16_t>(layout.units);
+        slab.units = static_cast<std::uint16_t>(units);
         slab.size_class = static_cast<std::uint16_t>(of.size_class);
-        slab.slots = layout.slots;
-        slab.free_slots = layout.slots;
-        for (std::size_t word = 0; word < (layout.slots + 63) / 64; ++word) slab.free_bits[word] = ~std::uint64_t{0};
-        if (layout.slots % 64 != 0) slab.free_bits[layout.slots / 64] = (std::uint64_t{1} << layout.slots % 64) - 1;
-        slots_ += layout.slots;
+        const std::uint32_t slots = heap_classes::slots_in(units, layout.slot_bytes);
+        slab.slots = slots;
+        slab.free_slots = slots;
+        for (std::size_t word = 0; word < (slots + 63) / 64; ++word) slab.free_bits[word] = ~std::uint64_t{0};
+        if (slots % 64 != 0) slab.free_bits[slots / 64] = (std::uint64_t{1} << slots % 64) - 1;
+        slots_ += slots;
+        units_ += units;
         link(range, slab);
         return true;
     }
@@ -220,6 +229,7 @@ private:
     [[gnu::noinline]] void remove_slab(locked_range& to, heap_slab& slab) noexcept {
         unlink(to.range, slab);
         slots_ -= slab.slots;
+        units_ -= slab.units;
         const std::lock_guard guard{to.lock};
         const unit_number first = to.range.unit_of(slab.start);
         const unit_number units = slab.units;
@@ -246,6 +256,7 @@ private:
     spin_lock lock_;
     std::uint32_t partial_ = 0;  // slabs with a free slot
     std::size_t slots_ = 0;      // of all slabs
+    std::size_t units_ = 0;      // of all slabs
     std::size_t handed_out_ = 0;
     heap_depot* successor_ = nullptr;  // that has got all slabs
 };

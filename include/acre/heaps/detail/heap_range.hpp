@@ -411,7 +411,7 @@ private:
         const unit_number needed = needed_end - usable;
         const unit_number more = may_be_huge(what, needed) == needed ? detail::max(first_growth, usable / 8) : 0;
         std::size_t end = detail::max<std::size_t>(needed_end, std::size_t{usable} + more);
-        const bool huge = usable >= huge_from || needed >= huge_request;
+        const bool huge = usable >= huge_from || needed >= huge_growth;
         constexpr std::size_t page = largest_page / unit_bytes;
         const std::size_t step = huge ? huge_units : page;
         end = (end + step - 1) / step * step;
@@ -436,7 +436,9 @@ private:
     // and 1.05 of the time, in the mean of programs with 20 to 150 MiB (bench/results/2026-11-25-huge-pages.md).
     static constexpr unit_number huge_from = 2_MiB / unit_bytes;
     // Of a request this large it is a small part, however small the heap is: sort took .87 of the time with it
-    // (bench/results/2026-11-27-long-requests.md).
+    // (bench/results/2026-11-27-long-requests.md), z3 .85 (bench/results/2026-11-28-short-slabs.md).
+    static constexpr unit_number huge_growth = 4_MiB / unit_bytes;
+    // And this large it begins at one.
     static constexpr unit_number huge_request = 16_MiB / unit_bytes;
     // A program may touch little of a long run: a sparse table, the buffers of many connections. With huge pages each
     // touch takes 2 MiB, so long runs have at most so much of them, and beyond cost what is touched, as where malloc

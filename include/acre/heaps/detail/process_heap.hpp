@@ -190,10 +190,10 @@ public:
         for (std::size_t number = 1; number < slot_classes; ++number) {
             const heap_depot::figures each = depots_[number].count();
             if (each.slots == 0) continue;
-            const heap_class& layout = heap_classes::layouts[size_class_of(number)];
-            result.slot_bytes += each.handed_out * layout.slot_bytes;
-            result.free_slot_bytes += (each.slots - each.handed_out) * layout.slot_bytes;
-            slabs += each.slots / layout.slots * layout.units * heap_range::unit_bytes;
+            const std::size_t bytes = heap_classes::bytes(size_class_of(number));
+            result.slot_bytes += each.handed_out * bytes;
+            result.free_slot_bytes += (each.slots - each.handed_out) * bytes;
+            slabs += each.units * heap_range::unit_bytes;
         }
         const std::lock_guard guard{shared_.lock};
         const std::size_t in_use = shared_.range.bytes_in_use();
@@ -588,7 +588,12 @@ private:
 
     std::size_t take_slots(heap_class_number of, void** begin, std::size_t wanted) noexcept {
         if constexpr (Private != 0) {
-            if (of.number == of.size_class && !depots_[of.number].has_free_slot()) join_sparse(of.size_class);
+            // Before a class gets another slab.
+            if (of.number == of.size_class) {
+                const std::size_t taken = depots_[of.number].take(shared_, of, begin, wanted, false);
+                if (taken != 0) return taken;
+                join_sparse(of.size_class);
+            }
         }
         return depots_[of.number].take(shared_, of, begin, wanted);
     }
