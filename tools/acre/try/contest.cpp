@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "cost_ratio.hpp"
+#include "machine_memory.hpp"
 #include "programs/temporary_directory.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
@@ -174,6 +175,7 @@ private:
         input_.rewind();
         output_.empty();
         errors_.empty();
+        touch_free_memory(most_memory_);
         const measured_run run = run_measured({.program = options_.program,
                                                .arguments = options_.arguments,
                                                .variables = how.variables,
@@ -184,6 +186,7 @@ private:
                                                .huge_pages = how.huge_pages});
         check_room();
         left_running_ = std::max(left_running_, run.left_running);
+        most_memory_ = std::max(most_memory_, run.peak_bytes);
         return run;
     }
 
@@ -258,6 +261,7 @@ private:
     fingerprint expected_{};
     std::string failure_as_it_is_;
     std::uint32_t left_running_ = 0;
+    std::uint64_t most_memory_ = 0;  // bytes at the peak of a run, of any way
 };
 
 /// The rounds of one contest.
