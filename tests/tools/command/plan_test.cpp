@@ -112,6 +112,23 @@ TEST_F(plan_command, finds_sites_again_in_another_build) {
     EXPECT_NE(result.errors.find(" found again by their functions"), std::string::npos) << result.errors;
 }
 
+// Where the rest is left to the malloc below, what is too large for slots is as well, but for sites of acre's heap.
+TEST_F(plan_command, leaves_large_requests_to_the_malloc_below) {
+    ASSERT_EQ(acre("-q record -o a.acre -- " + subject + " usable 100000").status, 0);
+    ASSERT_EQ(acre("-q plan a.acre --policy pool --left-to below -o a.plan").status, 0);
+    constexpr const char* by_heap = "usable 114688\n";  // whole units of 16 KiB
+    const std::string by_below = under_plan("usable 100000");
+    EXPECT_NE(by_below, by_heap);
+    json object = read();
+    for (json& each : object["sites"]) each["policy"] = "heap";
+    write(object);
+    EXPECT_EQ(under_plan("usable 100000"), by_heap);
+    EXPECT_EQ(under_plan("usable 24"), "usable 32\n");
+    object["left_to"] = "acre";
+    write(object);
+    EXPECT_EQ(under_plan("usable 100000"), by_heap);
+}
+
 TEST_F(plan_command, leaves_requests_to_the_malloc_below) {
     plan("usable", "pool");
     ASSERT_EQ(acre("-q plan a.acre --policy leave --left-to below -o below.plan").status, 0);

@@ -113,7 +113,7 @@ TEST(site_plan, refuses_what_is_none) {
     EXPECT_EQ(refusal_of(changed("\"version\": 1", "\"version\": 2")),
               begin + "it is of version 2, and this acre reads version 1: make it again");
     EXPECT_EQ(refusal_of(changed("\"counted\"", "\"stack\"")),
-              begin + "there is no policy 'stack': there are leave, pool, counted and separate");
+              begin + "there is no policy 'stack': there are leave, pool, counted, separate and heap");
     EXPECT_EQ(refusal_of(changed("\"module\": 1", "\"module\": 2")), begin + "a site is in module 2, which is missing");
     EXPECT_EQ(refusal_of(changed("\"0x12ab\"", "\"12ab\"")), begin + "'offset' is not an offset as \"0x12ab\": '12ab'");
     EXPECT_EQ(refusal_of(changed("\"0x12ab\"", "\"0x10000000000000000\"")),

@@ -3,11 +3,11 @@
 // Usage: plan-subject [near | new | wrapped | work | usable | evicted | aligned | MODULE | exchange MODULE OTHER |
 // hazards MODULE OTHER] near: two sites allocate in turns: how many of 1000 pairs lie in one unit of 16 KiB? new: the
 // same with operator new. wrapped: the same through functions that pass memory on. work: a sum over what several
-// threads write into blocks that they resize and free for each other. usable: the usable size of 24 bytes. evicted: how
-// many blocks of a site that is not planned come from the malloc below. aligned: how many addresses are not aligned as
-// was asked for. MODULE: as near, but the second site is in that module, which is loaded first. exchange: modules that
-// are opened and closed in turns and take each other's addresses. hazards: a module that is bound deeply, an exchange,
-// a fork, and this program again by exec.
+// threads write into blocks that they resize and free for each other. usable: the usable size of 24 bytes, or of so
+// many. evicted: how many blocks of a site that is not planned come from the malloc below. aligned: how many addresses
+// are not aligned as was asked for. MODULE: as near, but the second site is in that module, which is loaded first.
+// exchange: modules that are opened and closed in turns and take each other's addresses. hazards: a module that is
+// bound deeply, an exchange, a fork, and this program again by exec.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/wait.h>
@@ -247,8 +247,11 @@ int main(int count, char** arguments) {
         return 0;
     }
     if (what == "usable") {
-        void* volatile p = std::malloc(24);
+        const std::size_t bytes = count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 24;
+        void* volatile p = std::malloc(bytes);
         std::printf("usable %zu\n", ::malloc_usable_size(p));
+        p = std::realloc(p, 2 * bytes);
+        std::memset(p, 1, 2 * bytes);
         std::free(p);
         return 0;
     }

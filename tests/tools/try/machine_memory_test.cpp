@@ -48,4 +48,10 @@ TEST(machine_memory, is_left_where_there_is_too_little) {
     ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
 }
 
+TEST(machine_memory, huge_pages_come_unasked_where_the_system_is_set_so) {
+    EXPECT_TRUE(acre::tool::are_huge_pages_unasked("[always] madvise never"));
+    EXPECT_FALSE(acre::tool::are_huge_pages_unasked("always [madvise] never"));
+    EXPECT_FALSE(acre::tool::are_huge_pages_unasked(""));
+}
+
 }  // namespace

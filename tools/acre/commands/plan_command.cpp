@@ -159,7 +159,8 @@ void add_plan_command(command_line& line, const command_context& context) {
         .excludes(check)
         .needs(measure);
     command.footer(
-        "The plan is JSON: each site has a policy (leave, pool, counted or separate) and a group, and both may be\n"
+        "The plan is JSON: each site has a policy (leave, pool, counted, separate or heap) and a group, and both may "
+        "be\n"
         "changed by hand. docs/plan.md says what they mean.\n\n"
         "Examples:\n"
         "  acre plan app.acre -o app.plan\n"

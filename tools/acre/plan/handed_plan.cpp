@@ -34,6 +34,8 @@ plan_policy policy_in_table(site_policy policy) {
             return plan_policy::counted;
         case site_policy::separate:
             return plan_policy::separate;
+        case site_policy::heap:
+            return plan_policy::heap;
         case site_policy::leave:
             break;
     }

@@ -285,6 +285,7 @@ site_policy opposite(site_policy policy) {
     switch (policy) {
         case site_policy::pool:
         case site_policy::separate:
+        case site_policy::heap:
             return site_policy::counted;
         case site_policy::counted:
             return site_policy::separate;

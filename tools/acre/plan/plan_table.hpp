@@ -12,12 +12,12 @@
 namespace acre::preload {
 
 /// What becomes of a group's requests. `caller`: the group is a wrapper, and its caller's return address decides.
-enum class plan_policy : std::uint8_t { leave, pool, counted, separate, caller };
+enum class plan_policy : std::uint8_t { leave, pool, counted, separate, heap, caller };
 
 struct plan_table {
     static constexpr const char* variable = "ACRE_PLAN_TABLE";
     static constexpr char right_magic[8] = {'a', 'c', 'r', 'e', 'p', 'l', 'a', 'n'};
-    static constexpr std::uint32_t right_version = 2;
+    static constexpr std::uint32_t right_version = 3;
     static constexpr std::uint32_t max_sites = 4096;
     static constexpr std::uint32_t max_modules = 1024;
     static constexpr std::uint32_t max_groups = 255;

@@ -28,10 +28,11 @@ constexpr const char* format_name = "acre plan";
 constexpr int format_version = 1;
 constexpr std::uintmax_t max_file_bytes = std::uintmax_t{64} << 20;
 
-constexpr std::array<std::pair<site_policy, std::string_view>, 4> policies{{{site_policy::leave, "leave"},
+constexpr std::array<std::pair<site_policy, std::string_view>, 5> policies{{{site_policy::leave, "leave"},
                                                                             {site_policy::pool, "pool"},
                                                                             {site_policy::counted, "counted"},
-                                                                            {site_policy::separate, "separate"}}};
+                                                                            {site_policy::separate, "separate"},
+                                                                            {site_policy::heap, "heap"}}};
 
 /// Reads a plan's JSON. Each function throws tool_error when something is missing or is of another kind.
 class plan_parser {
@@ -157,8 +158,8 @@ private:
         const std::string policy = text_of(object, "policy");
         const auto* known = std::ranges::find(policies, policy, &std::pair<site_policy, std::string_view>::second);
         if (known == policies.end()) {
-            refuse(
-                fmt::format("there is no policy '{}': there are leave, pool, counted and separate", printable(policy)));
+            refuse(fmt::format("there is no policy '{}': there are leave, pool, counted, separate and heap",
+                               printable(policy)));
         }
         site.policy = known->first;
         return site;

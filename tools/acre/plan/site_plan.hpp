@@ -17,10 +17,11 @@ namespace acre::tool {
 
 /// What becomes of a site's requests.
 enum class site_policy : std::uint8_t {
-    leave,    // as without a plan
-    pool,     // slabs of the group's own
-    counted,  // blocks that are used again when nothing in them is live
-    separate  // slabs apart from short-lived objects
+    leave,     // as without a plan
+    pool,      // slabs of the group's own
+    counted,   // blocks that are used again when nothing in them is live
+    separate,  // slabs apart from short-lived objects
+    heap       // slabs of the group's own, and from acre's heap what is too large for them
 };
 
 /// "pool"

@@ -10,6 +10,7 @@
 
 #include "advise/measure.hpp"
 #include "contest.hpp"
+#include "machine_memory.hpp"
 #include "plan/plan_making.hpp"
 #include "recorded_program.hpp"
 #include "trace/error.hpp"
@@ -50,8 +51,15 @@ struct advised_ways {
     std::vector<advised_way> advices{};
 };
 
-/// Adds the whole plan, and the advices alone that a plan can follow: without huge pages, which acre's heap asks for
-/// and a change of the code would not. If it throws, `added` has what was added before.
+/// The group whose code puts what is too large for a slot into acre's heap, too.
+plan_group with_large_requests(plan_group group, site_plan& plan) {
+    group.policy = site_policy::heap;
+    for (const std::size_t site : group.sites) plan.sites[site].policy = group.policy;
+    return group;
+}
+
+/// Adds the whole plan, and the advices alone that a plan can follow: without huge pages, which the plan's library asks
+/// for, where a change of the code would not. If it throws, `added` has what was added before.
 void add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
                const call_paths& paths, advised_ways& added) {
     site_plan plan = make_plan(reader, paths, list).plan;
@@ -60,19 +68,22 @@ void add_plans(way_list& ways, const std::filesystem::path& program, advice_list
     const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
     for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
     plan.leaves_to_malloc_below = true;
+    const bool only_asked = !are_huge_pages_unasked(huge_page_setting());
     std::uint64_t allocations = 0;
     for (const planned_site& each : plan.sites) allocations += each.allocations;
     for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
-        if (list.advices[i].candidate == verdict::leave) continue;  // no code gets what a plan does for it
+        const verdict candidate = list.advices[i].candidate;
+        if (candidate == verdict::leave) continue;  // no code gets what a plan does for it
         const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
         if (added.library == 0) {
             ways.add_library_of_plan(program, plan, name);
-            ways.without_huge_pages();
+            if (only_asked) ways.without_huge_pages();
             added.library = ways.ways().size() - 1;
         }
-        ways.add_group(program, plan, *group, name);
-        ways.without_huge_pages();
+        const bool is_heap = candidate == verdict::general_heap;  // which asks for huge pages
+        ways.add_group(program, plan, is_heap ? with_large_requests(*group, plan) : *group, name);
+        if (only_asked && !is_heap) ways.without_huge_pages();
         ways.compare_with(added.library);
         added.advices.push_back(
             {ways.ways().size() - 1, i,
@@ -92,6 +103,7 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
         of.in_runs = run_saving{.nanoseconds = saved,
                                 .policy = found.how.group->policy,
                                 .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool) ||
+                                                      found.how.group->policy == name_of(site_policy::heap) ||
                                                       of.candidate == verdict::multi_arena,
                                 .share_of_cpu = saved.median / static_cast<double>(list.cpu_nanoseconds),
                                 .peak_ratio = runs.peak_ratio(each.way).median,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 
 #include "replay/comparison.hpp"
 
@@ -22,6 +23,16 @@ std::uint64_t touch_free_memory(std::uint64_t bytes) {
     for (std::size_t at = 0; at < size; at += page) static_cast<volatile char*>(memory)[at] = 1;
     ::munmap(memory, size);
     return size;
+}
+
+bool are_huge_pages_unasked(std::string_view setting) {
+    return setting.find("[always]") != std::string_view::npos;
+}
+
+std::string huge_page_setting() {
+    std::string setting;
+    std::getline(std::ifstream{"/sys/kernel/mm/transparent_hugepage/enabled"}, setting);
+    return setting;
 }
 
 }  // namespace acre::tool

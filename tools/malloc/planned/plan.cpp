@@ -196,7 +196,8 @@ void* take_planned(unsigned group, std::size_t bytes) noexcept {
     group_state& of = the_groups[group];
     if (of.policy == plan_policy::counted)
         return bytes <= acre::detail::counted_block::largest ? the_heap.take_counted(of.counted, bytes) : nullptr;
-    if (of.policy == plan_policy::leave || bytes > heap_classes::largest) return nullptr;
+    if (of.policy == plan_policy::leave) return nullptr;
+    if (bytes > heap_classes::largest) return of.policy == plan_policy::heap ? the_heap.allocate(bytes) : nullptr;
     const std::size_t size_class = heap_classes::class_of(bytes);
     if (void* p = the_heap.take_of_at_once(class_of_slots(of, size_class))) return p;
     return take_slot_slow(of, size_class);
