@@ -99,6 +99,11 @@ def saved_by_code(group, result):
             for end, share in saved(group["cpu_ratio"]).items()}
 
 
+def is_followed(advice):
+    """Whether `acre try --sites` runs what the advice ran: not acre's general heap, with its huge pages."""
+    return advice.get("in_runs") and advice["in_runs"]["policy"] != "heap"
+
+
 def judged(replayed):
     """The share of the CPU time that a replay of mallocs is about, as in tools/acre/advise/advice.hpp."""
     return replayed["malloc_ns"] / replayed["cpu_ns"] + 0.1 if replayed["cpu_ns"] else math.nan
@@ -128,7 +133,7 @@ def pairs(result):
             continue
         yield ("group", f"{group['policy']}: {advice['subject']}",
                shares(advice["saving"]["expected_nanoseconds"], replayed["cpu_ns"]),
-               shares(again["in_runs"]["nanoseconds"], run["cpu_ns"]) if again.get("in_runs") else None,
+               shares(again["in_runs"]["nanoseconds"], run["cpu_ns"]) if is_followed(again) else None,
                saved_by_code(group, result), math.nan)
 
 

@@ -47,7 +47,8 @@ public:
     spin_lock& lock() noexcept { return lock_; }
 
     /// Takes up to `wanted` slots into the array at `begin`, in descending order of addresses, so that a stack hands
-    /// the lowest out first. Returns how many there were. Without `may_add_slab` of those of its slabs only.
+    /// the lowest out first. Returns how many it took. Without `may_add_slab` it takes only free slots of the slabs
+    /// that it has.
     std::size_t take(locked_range& from, heap_class_number of, void** begin, std::size_t wanted,
                      bool may_add_slab = true) noexcept {
         const std::lock_guard guard{lock_};
