@@ -238,6 +238,12 @@ TEST(expected_saving, has_the_shares_of_its_ends_in_its_text) {
     each.saving.share_of_cpu = 0.15;
     EXPECT_EQ(saving_of(each).find("60.0 ns to 400 ns of CPU time (6.0 to 40.0 % of the program's)"), 0U)
         << saving_of(each);
+    // Beside runs the interval of a replay only confuses.
+    each.in_runs =
+        run_saving{.nanoseconds = {300, 310, 320}, .policy = "pool", .is_what_is_advised = true, .rounds = 9};
+    const std::string after_runs = saving_of(each);
+    EXPECT_EQ(after_runs.find("60.0 ns to 400 ns"), std::string::npos) << after_runs;
+    EXPECT_NE(after_runs.find("page faults: 150 ns on a clean heap; "), std::string::npos) << after_runs;
 }
 
 TEST(expected_saving, that_may_be_a_loss_says_so) {

@@ -279,6 +279,20 @@ std::string in_runs_text(const run_saving& saving) {
         saved_text(saved, false), share, runs, saving.policy, saving.peak_ratio);
 }
 
+/// What was saved in a replay on each heap.
+std::string replayed_on_heaps(const measured_saving& saving) {
+    std::string text;
+    const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
+        text += fmt::format("{} on a {} heap", time_text(freed_singly.median), heap);
+        if (left_out) text += fmt::format(" ({} without the single frees)", time_text(left_out->median));
+        text += "; ";
+    };
+    on_heap(saving.nanoseconds, saving.without_frees, "clean");
+    if (saving.fragmented_nanoseconds)
+        on_heap(*saving.fragmented_nanoseconds, saving.fragmented_without_frees, "fragmented");
+    return text + fmt::format("{:.2f} times malloc's time", saving.ratio.median);
+}
+
 /// What was saved in a replay; empty where nothing was replayed.
 std::string replayed_text(const advice& each) {
     const measured_saving& saving = each.saving;
@@ -286,15 +300,8 @@ std::string replayed_text(const advice& each) {
     const interval expected = saving.expected();
     const std::string shares = shares_text(expected, saving.is_open(), saving.cpu_nanoseconds);
     const std::string share = saving.cpu_nanoseconds > 0 ? " (" + shares + " of the program's)" : "";
-    std::string text = fmt::format("{} of CPU time{}", saved_text(expected, saving.is_open()), share);
-    const auto on_heap = [&](const interval& freed_singly, const std::optional<interval>& left_out, const char* heap) {
-        text += fmt::format("; {} on a {} heap", time_text(freed_singly.median), heap);
-        if (left_out) text += fmt::format(" ({} without the single frees)", time_text(left_out->median));
-    };
-    on_heap(saving.nanoseconds, saving.without_frees, "clean");
-    if (saving.fragmented_nanoseconds)
-        on_heap(*saving.fragmented_nanoseconds, saving.fragmented_without_frees, "fragmented");
-    text += fmt::format("; {:.2f} times malloc's time", saving.ratio.median);
+    std::string text =
+        fmt::format("{} of CPU time{}; {}", saved_text(expected, saving.is_open()), share, replayed_on_heaps(saving));
     if (saving.preload) {
         text += fmt::format("; {} in place of malloc saves {} of these", saving.preload->name,
                             time_text(saving.preload->nanoseconds.median));
@@ -482,14 +489,16 @@ std::string evidence_of(const advice& each, const call_paths& paths) {
 
 std::string saving_of(const advice& each) {
     if (!each.in_runs) return replayed_text(each);
-    const std::string replayed = replayed_text(each);
     if (!each.is_known_by_runs()) {
         const char* why = each.in_runs->has_enough_rounds()
                               ? "A plan that counts the objects of each block in place of it saved less"
                               : "The rounds were too few to confirm or refute that";
-        return fmt::format("In a replay: {}. {}: {}", replayed, why, in_runs_text(*each.in_runs));
+        return fmt::format("In a replay: {}. {}: {}", replayed_text(each), why, in_runs_text(*each.in_runs));
     }
-    return in_runs_text(*each.in_runs) + (replayed.empty() ? "" : ". In a replay: " + replayed);
+    std::string text = in_runs_text(*each.in_runs);
+    if (each.saving.done)
+        text += ". In a replay, which sees neither where data lies nor page faults: " + replayed_on_heaps(each.saving);
+    return text;
 }
 
 std::string freed_with_others_text(const advice& each, const call_paths& paths) {
