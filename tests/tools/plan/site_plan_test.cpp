@@ -103,6 +103,19 @@ TEST(site_plan, keeps_the_groups_that_are_chosen) {
     EXPECT_EQ(policies({}), (std::pair{site_policy::leave, site_policy::leave}));
 }
 
+// What acre's heap serves anyway needs no place in the table.
+TEST(site_plan, routes_sites_of_the_heap_where_the_rest_is_left_to_the_malloc_below) {
+    site_plan plan = small_plan();
+    plan.sites[1].policy = site_policy::heap;
+    EXPECT_FALSE(plan.routes(plan.sites[1]));
+    EXPECT_EQ(groups_of(plan).size(), 1U);
+    plan.leaves_to_malloc_below = true;
+    EXPECT_TRUE(plan.routes(plan.sites[1]));
+    EXPECT_EQ(groups_of(plan).size(), 2U);
+    plan.sites[1].policy = site_policy::leave;
+    EXPECT_FALSE(plan.routes(plan.sites[1]));
+}
+
 TEST(site_plan, refuses_what_is_none) {
     const std::string begin = "cannot use the plan 'app.plan': ";
     EXPECT_EQ(refusal_of(""), begin + "it is not JSON, or ends too early");

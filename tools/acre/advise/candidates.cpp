@@ -252,7 +252,7 @@ private:
 
     /// In C all calls of malloc and free in a function change at once to those of the general heap. Where it or a pool
     /// is advised for a part of what some functions allocate and free, the other parts join it, unless they are worth
-    /// an arena of their own.
+    /// an arena with a reset, or with most of the objects.
     void join_what_functions_share() {
         joined_sets sets{list_.advices.size()};
         std::map<std::uint32_t, std::size_t> first;  // by function
@@ -270,9 +270,11 @@ private:
         }
         std::vector<advice> joined;
         std::set<const advice*> gone;
-        for (const auto& [set, parts] : members) {
-            const bool is_pooled =
-                std::ranges::any_of(parts, [](const advice* each) { return each->candidate != verdict::leave; });
+        for (auto& [set, parts] : members) {
+            leave_out_large_arenas(parts);
+            const bool is_pooled = std::ranges::any_of(parts, [](const advice* each) {
+                return each->candidate != verdict::leave && each->candidate != verdict::phase_arena;
+            });
             if (parts.size() < 2 || !is_pooled) continue;
             joined.push_back(joined_parts(parts));
             gone.insert(parts.begin(), parts.end());
@@ -281,11 +283,21 @@ private:
         std::ranges::move(joined, std::back_inserter(list_.advices));
     }
 
+    /// An arena that is freed as a whole stays one where it has more objects than all that would use the heap.
+    static void leave_out_large_arenas(std::vector<const advice*>& parts) {
+        const auto is_arena = [](const advice* each) { return each->candidate == verdict::phase_arena; };
+        std::uint64_t in_arenas = 0;
+        std::uint64_t others = 0;
+        for (const advice* each : parts) (is_arena(each) ? in_arenas : others) += each->figures.objects;
+        if (in_arenas > others) std::erase_if(parts, is_arena);
+    }
+
     bool may_use_heap(const advice& each) const {
         const bool is_code = !each.of_scope && each.place.kind != place_kind::library;
         const bool is_left = each.candidate == verdict::leave;
         return is_code && is_in_c(each, paths_) &&
-               (is_left || traits_of(each.candidate).fits_pool || each.candidate == verdict::general_heap);
+               (is_left || traits_of(each.candidate).fits_pool || each.candidate == verdict::general_heap ||
+                each.candidate == verdict::phase_arena);
     }
 
     advice joined_parts(const std::vector<const advice*>& parts) const {
@@ -590,6 +602,12 @@ private:
         if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
         const bool is_c = is_in_c(each, paths_);
         if (is_c) each.candidate = in_c(each.candidate);
+        // A pool would reuse little of it. What else the heap saves, page faults above all, is seen in runs.
+        const bool is_site = !each.of_scope && each.place.kind != place_kind::library;
+        if (is_c && is_site && each.candidate == verdict::leave && !list_.is_sample() && has_no_pattern(each.figures)) {
+            each.candidate = verdict::general_heap;
+            each.reason.clear();
+        }
         const bool varies = each.figures.sizes > 1 || each.figures.reallocated;
         if (is_c && varies && traits_of(each.candidate).fits_pool && each.candidate != verdict::leave)
             each.candidate = verdict::general_heap;

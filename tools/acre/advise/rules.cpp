@@ -58,6 +58,12 @@ ruling rule_for_freed_elsewhere(const group_figures& figures) {
 
 }  // namespace
 
+bool has_no_pattern(const group_figures& figures) {
+    return !is_large(figures) && figures.never_freed_share() <= threshold::immortal &&
+           figures.elsewhere_share() <= threshold::few_elsewhere && figures.churn() < threshold::some_churn &&
+           figures.growth() > threshold::phase_growth;
+}
+
 ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth) {
     if (is_large(figures)) return leave_large(figures);
     if (figures.never_freed_share() > threshold::immortal) return {verdict::monotonic_arena, {}};

@@ -50,6 +50,9 @@ struct ruling {
 /// stands for objects that are never freed or have no owner.
 inline constexpr std::uint32_t no_owner = std::numeric_limits<std::uint32_t>::max();
 
+/// Objects that hardly use memory again and that no arena suits: neither short-lived, nor kept to the end.
+bool has_no_pattern(const group_figures& figures);
+
 /// For allocations that no scope serves. `escape_depth` is the largest of the group.
 ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth);
 

@@ -136,7 +136,7 @@ void find_sites_again(module_check& check, std::size_t module, const start_files
     std::size_t sites = 0;
     std::size_t found = 0;
     for (planned_site& each : check.plan.sites) {
-        if (each.policy == site_policy::leave || !is_in(each, module)) continue;
+        if (!check.plan.routes(each) || !is_in(each, module)) continue;
         ++sites;
         if (!build_id.empty() && other.find(each)) {
             ++found;
@@ -164,9 +164,8 @@ module_check check_modules(const site_plan& plan, const std::filesystem::path& p
     const start_files files = files_at_start(program, plan);
     for (std::size_t i = 0; i < plan.modules.size(); ++i) {
         const planned_module& module = plan.modules[i];
-        if (std::ranges::none_of(plan.sites, [=](const planned_site& each) {
-                return each.policy != site_policy::leave && is_in(each, i);
-            }))
+        if (std::ranges::none_of(plan.sites,
+                                 [=](const planned_site& each) { return plan.routes(each) && is_in(each, i); }))
             continue;
         ++result.routed_modules;
         if (!is_runtime_library(module.path)) ++result.own_modules;
@@ -200,7 +199,7 @@ public:
         head_.version = plan_table::right_version;
         head_.leaves_to_malloc_below = plan.leaves_to_malloc_below ? 1 : 0;
         for (const planned_site& each : plan.sites) {
-            if (each.policy != site_policy::leave) add(each);
+            if (plan.routes(each)) add(each);
         }
         for (const auto& [at, number] : wrappers_) {
             if (const auto direct = direct_.find(at); direct != direct_.end()) {

@@ -16,6 +16,7 @@
 
 #include "advise/candidates.hpp"
 #include "advise/history.hpp"
+#include "advise/rules.hpp"
 #include "advise/wording.hpp"
 #include "programs/elf_file.hpp"
 #include "trace/error.hpp"
@@ -177,8 +178,13 @@ std::string place_text(const call_place& place, const call_paths& paths) {
     return paths.site_text(most->first);
 }
 
-site_policy policy_for(verdict advised) {
-    switch (advised) {
+/// What is hardly reused gains nothing by slabs of its own.
+site_policy policy_of_heap(const advice& each) {
+    return each.figures.churn() < threshold::some_churn ? site_policy::heap : site_policy::pool;
+}
+
+site_policy policy_for(const advice& each) {
+    switch (each.in_plan) {
         case verdict::arena:
         case verdict::scratch:
         case verdict::stack_buffer:
@@ -189,8 +195,9 @@ site_policy policy_for(verdict advised) {
         case verdict::multi_pool:
         case verdict::concurrent_object_pool:
         case verdict::concurrent_multi_pool:
-        case verdict::general_heap:
             return site_policy::pool;
+        case verdict::general_heap:
+            return policy_of_heap(each);
         case verdict::monotonic_arena:
             return site_policy::separate;
         case verdict::leave:
@@ -211,7 +218,7 @@ std::unordered_map<path_key, routing> advised_routings(const advice_list& list, 
     std::unordered_map<path_key, std::pair<std::uint64_t, routing>> best;
     for (std::size_t number = 0; number < list.advices.size(); ++number) {
         const advice& each = list.advices[number];
-        const site_policy policy = policy_for(each.in_plan);
+        const site_policy policy = policy_for(each);
         const std::string group = group_name_of(number, each, paths);
         for (const path_objects& path : each.by_path) {
             auto& [objects, chosen] = best[key_of_path(path.node, path.site)];
@@ -507,7 +514,7 @@ made_plan make_plan(trace_reader& reader, const call_paths& paths, const advice_
 }
 
 std::string group_name_of(std::size_t number, const advice& each, const call_paths& paths) {
-    if (policy_for(each.in_plan) == site_policy::separate) return "long-lived";
+    if (policy_for(each) == site_policy::separate) return "long-lived";
     return fmt::format("{} {}", number + 1, paths.functions()[each.function].short_name);
 }
 

@@ -187,7 +187,7 @@ private:
         std::set<std::pair<site_policy, std::string>> groups;
         std::size_t routed = 0;
         for (const planned_site& each : plan.sites) {
-            if (each.policy == site_policy::leave) continue;
+            if (!plan.routes(each)) continue;
             ++routed;
             groups.emplace(each.policy, each.group);
         }
@@ -210,14 +210,14 @@ std::string_view name_of(site_policy policy) {
 }
 
 std::size_t site_plan::routed_sites_of(std::size_t module) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        sites, [&](const planned_site& each) { return each.module == module && each.policy != site_policy::leave; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(sites, [&](const planned_site& each) { return each.module == module && routes(each); }));
 }
 
 std::size_t site_plan::routed_wrappers() const {
     std::set<std::vector<std::pair<std::size_t, std::uint64_t>>> wrappers;
     for (const planned_site& each : sites) {
-        if (each.policy == site_policy::leave) continue;
+        if (!routes(each)) continue;
         std::vector<std::pair<std::size_t, std::uint64_t>> addresses{{each.module, each.offset}};
         for (const planned_caller& caller : each.callers) {
             wrappers.insert(addresses);
@@ -231,7 +231,7 @@ std::vector<plan_group> groups_of(const site_plan& plan) {
     std::map<std::pair<site_policy, std::string>, plan_group> groups;
     for (std::size_t i = 0; i < plan.sites.size(); ++i) {
         const planned_site& each = plan.sites[i];
-        if (each.policy == site_policy::leave) continue;
+        if (!plan.routes(each)) continue;
         plan_group& group = groups[{each.policy, each.group}];
         group.name = each.group;
         group.policy = each.policy;

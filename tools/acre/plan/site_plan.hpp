@@ -21,7 +21,7 @@ enum class site_policy : std::uint8_t {
     pool,      // slabs of the group's own
     counted,   // blocks that are used again when nothing in them is live
     separate,  // slabs apart from short-lived objects
-    heap       // slabs of the group's own, and from acre's heap what is too large for them
+    heap       // what acre's heap gives; apart from the rest where that is left to the malloc below, else as leave
 };
 
 /// "pool"
@@ -97,7 +97,11 @@ struct site_plan {
     static constexpr std::size_t max_frames = preload::plan_table::max_frames;
     static constexpr std::uint64_t max_frame_bytes = preload::plan_table::max_frame_bytes;
 
-    /// Number of sites of a module with another policy than `leave`.
+    /// Whether a site of this plan gets other memory than the rest.
+    bool routes(const planned_site& site) const noexcept {
+        return site.policy != site_policy::leave && (site.policy != site_policy::heap || leaves_to_malloc_below);
+    }
+    /// Number of routed sites of a module.
     std::size_t routed_sites_of(std::size_t module) const;
     /// Number of wrappers of such sites, by which their callers are told apart.
     std::size_t routed_wrappers() const;
@@ -111,7 +115,7 @@ struct plan_group {
     std::vector<std::size_t> sites{};  // indices into the plan's sites
 };
 
-/// The groups of a plan, without sites that are left. Most allocations first.
+/// The groups of a plan, of the sites that it routes. Most allocations first.
 std::vector<plan_group> groups_of(const site_plan& plan);
 
 /// The plan in which only the sites of these groups keep their policies.

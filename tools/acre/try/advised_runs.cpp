@@ -63,11 +63,12 @@ plan_group with_large_requests(plan_group group, site_plan& plan) {
 void add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
                const call_paths& paths, advised_ways& added) {
     site_plan plan = make_plan(reader, paths, list).plan;
-    const std::vector<plan_group> groups = groups_of(plan);
-    if (groups.empty()) return;
     const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
-    for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
+    if (!groups_of(plan).empty()) {
+        for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
+    }
     plan.leaves_to_malloc_below = true;
+    const std::vector<plan_group> groups = groups_of(plan);
     const bool only_asked = !are_huge_pages_unasked(huge_page_setting());
     std::uint64_t allocations = 0;
     for (const planned_site& each : plan.sites) allocations += each.allocations;
