@@ -254,6 +254,18 @@ TEST(general_heap, memory_of_a_peak_goes_back_while_small_slots_come_and_go) {
     memory.set_options({});
 }
 
+// SQLite does. A build that poisons let it write to no more than was asked for.
+TEST(general_heap, all_of_the_usable_size_may_be_used) {
+    acre::general_heap memory;
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{321}, std::size_t{5000}, std::size_t{100'000}}) {
+        void* p = memory.allocate(bytes);
+        std::memset(p, 0x5a, memory.usable_size(p));
+        p = memory.reallocate(p, 2 * bytes);
+        std::memset(p, 0x5a, memory.usable_size(p));
+        memory.deallocate(p);
+    }
+}
+
 // What goes to and fro between a thread and the slabs stays with the thread from then on, within bounds.
 TEST(general_heap, a_stack_that_was_full_and_empty_in_turns_keeps_more) {
     acre::general_heap memory;

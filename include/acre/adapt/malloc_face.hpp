@@ -111,7 +111,9 @@ public:
     std::size_t usable_size(const void* p) const noexcept {
         if (p == nullptr) return 0;
         if constexpr (size_knowing_resource<R>) {
-            return below_.get().usable_size(p);
+            const std::size_t bytes = below_.get().usable_size(p);
+            unpoison(p, bytes);  // who asks may use them
+            return bytes;
         } else {
             return extent_of(p).bytes;
         }

@@ -110,7 +110,12 @@ public:
     }
 
     /// Bytes of the allocation at `p`: at least as many as were asked for. All may be used.
-    std::size_t usable_size(const void* p) const noexcept { return detail::the_heap.usable_size(p) - redzone_bytes; }
+    std::size_t usable_size(const void* p) const noexcept {
+        const std::size_t bytes = detail::the_heap.usable_size(p) - redzone_bytes;
+        // Who asks may use them.
+        if constexpr (poisoning) unpoison(p, bytes);
+        return bytes;
+    }
 
     /// True when `p` lies in memory of the heap.
     bool owns(const void* p) const noexcept { return detail::the_heap.owns(p); }
@@ -162,7 +167,7 @@ private:
         detail::the_heap.free(p);
     }
     [[gnu::noinline]] void* reallocate_poisoned(void* p, std::size_t bytes) noexcept {
-        const std::size_t before = usable_size(p);
+        const std::size_t before = detail::the_heap.usable_size(p) - redzone_bytes;
         // What was asked for may end before `before`.
         if (try_resize(p, before, bytes)) return unpoison(p, bytes), p;
         void* moved = try_allocate(bytes);

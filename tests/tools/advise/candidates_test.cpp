@@ -779,7 +779,7 @@ TEST_F(candidates_of_groups, a_class_is_one_wherever_its_objects_are_made) {
     ASSERT_EQ(advised().advices.size(), 1U);
     const advice& only = advised().advices[0];
     EXPECT_EQ(title_of(only, paths()), "an object pool for class game::orc");
-    EXPECT_NE(code_of(only, paths()).find("struct orc : acre::pooled<orc> {};"), std::string::npos);
+    EXPECT_NE(code_of(only, paths()).find("ACRE_POOLED(orc);"), std::string::npos);
 }
 
 TEST_F(candidates_of_groups, objects_of_make_unique_are_not_called_those_of_a_new_expression) {

@@ -422,8 +422,8 @@ TEST_F(measure, classes_that_save_too_little_each_get_a_pool_each) {
     const advice joined = joined_advice({&apart[0], &apart[1]}, run_, paths_, 1);
     EXPECT_EQ(title_of(joined, paths_), "a pool for each of the classes game::orc, elf");
     const std::string code = code_of(joined, paths_);
-    EXPECT_NE(code.find("\nstruct orc : acre::pooled<orc> {};"), std::string::npos) << code;
-    EXPECT_NE(code.find("\nstruct elf : acre::pooled<elf> {};"), std::string::npos) << code;
+    EXPECT_NE(code.find("\nACRE_POOLED(orc);"), std::string::npos) << code;
+    EXPECT_NE(code.find("\nACRE_POOLED(elf);"), std::string::npos) << code;
 }
 
 TEST_F(measure, the_malloc_that_the_program_uses_is_the_baseline) {

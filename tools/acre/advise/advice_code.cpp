@@ -289,6 +289,7 @@ std::string c_code_of(const advice& each, const call_paths& paths) {
                                 {"type", lines.of_thread}};
     code_values values = of_thread;
     values.emplace_back("realloc", realloc);
+    values.emplace_back("free", frees_others(each) ? filled(lines.free, each, paths) : "");
     values.emplace_back("end_of_thread", ends ? filled(end_of_thread, each, paths, of_thread) : "");
     std::string code = filled(lines.code, each, paths, values);
     if (each.figures.zeroed) code += filled(traits.c_calloc, each, paths);
@@ -296,6 +297,8 @@ std::string c_code_of(const advice& each, const call_paths& paths) {
         code += filled(c_strdup, each, paths);
     if (ends) include(code, "threads.h");
     if (code.find("SIZE_MAX") != std::string::npos) include(code, "stdint.h");
+    if (code.find(" free(p);") != std::string::npos && code.find("<stdlib.h>") == std::string::npos)
+        include(code, "stdlib.h");
     if (code.find("memcpy(") != std::string::npos || code.find("memset(") != std::string::npos)
         include(code, "string.h");
     return c_code_for(code, files_to_share_among(each, paths));
@@ -306,13 +309,16 @@ std::string code_of_classes(const std::vector<std::string>& names) {
     std::string code = "#include <acre/acre.hpp>\n#include <acre/adapt/pooled.hpp>\n";
     for (const std::string& each : names) {
         const std::string name = variable_name(each);
-        code += fmt::format(
-            "struct {0} : acre::pooled<{0}> {{}};  // the class as it is, with this base; new and delete stay\n", name);
+        code += fmt::format("ACRE_POOLED({0});  // as the last line of class {0}; new and delete stay\n", name);
     }
     return code;
 }
 
 }  // namespace
+
+bool frees_others(const advice& each) {
+    return std::ranges::any_of(each.freed_at, [](const line_of_frees& line) { return line.others != 0; });
+}
 
 bool is_in_c(const site_info& site) {
     return site.file.ends_with(".c");
@@ -355,15 +361,16 @@ std::vector<std::string> files_to_share_among(const advice& each, const call_pat
     const auto add = [&](std::uint32_t site) { files.push_back(paths.sites()[site].file); };
     for (const malloc_caller& of : each.malloc_callers) files.push_back(of.at.file);
     if (!files.empty()) return files_to_share_among(files);
-    if (each.place.kind == place_kind::hook) {
+    const verdict_traits& traits = traits_of(each.candidate);
+    // What goes through a hook is served behind it, but for an arena: that serves these callers of it alone.
+    if (each.place.kind == place_kind::hook && !traits.freed_as_whole) {
         files.push_back(paths.place_in(each.stack, each.place.function).file);
     } else {
         add(each.site);
         for (const site_objects& of : each.sites) add(of.site);
     }
-    const verdict_traits& traits = traits_of(each.candidate);
     if (each.of_scope || traits.in_owner) files.push_back(paths.place_in(each.stack, each.function).file);
-    if (!traits.freed_as_whole) {
+    if (!traits.freed_as_whole || frees_others(each)) {
         for (const line_of_frees& line : each.freed_at) add(line.site);
     }
     return files_to_share_among(files);

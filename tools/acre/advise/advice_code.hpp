@@ -16,6 +16,9 @@ inline constexpr std::size_t code_indent = 6;
 bool is_in_c(const site_info& site);
 bool is_in_c(const advice& each, const call_paths& paths);
 
+/// Whether a line that frees the objects of an advice frees others, too.
+bool frees_others(const advice& each);
+
 /// The classes that can be given operators new and delete of their own.
 std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths);
 

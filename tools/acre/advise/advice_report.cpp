@@ -29,11 +29,18 @@ std::string labelled(std::string_view label, const std::string& text) {
     return lines;
 }
 
+/// Labelled by its first word where that is "costs", as in "costs up to 5 ms or saves up to 9 ms".
+std::string labelled_saving(const advice& each) {
+    const std::string text = saving_of(each);
+    constexpr std::string_view costs = "costs ";
+    return text.starts_with(costs) ? labelled("costs", text.substr(costs.size())) : labelled("saves", text);
+}
+
 std::string entry_text(std::size_t number, const advice& each, const call_paths& paths) {
     const bool leave = each.decision == verdict::leave;
     std::string text = fmt::format("{}. {}\n", number, styled(title_of(each, paths), leave ? style::dim : style::bold));
     text += labelled("where", location_of(each, paths));
-    if (!leave && (each.saving.done || each.in_runs)) text += labelled("saves", saving_of(each));
+    if (!leave && (each.saving.done || each.in_runs)) text += labelled_saving(each);
     text += labelled("evidence", evidence_of(each, paths));
     if (leave) {
         std::string why = each.reason;

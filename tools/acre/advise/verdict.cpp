@@ -149,7 +149,7 @@ static {thread_storage}acre_arena* {owner}_arena;
             &(acre_arena_options){{.first_block_bytes = {block_bytes}, .max_block_bytes = {max_block_bytes}}}){of_thread_end};
     return acre_arena_allocate({owner}_arena, bytes, {c_alignment});
 }}
-{realloc}{api}void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+{realloc}{free}{api}void {owner}_reset(void) {{ acre_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
 )";
 
 // Objects may outlive their thread, so it cannot have an arena of its own.
@@ -165,7 +165,19 @@ static void {owner}_make(void) {{
     call_once(&{owner}_made, {owner}_make);
     return acre_concurrent_arena_allocate({owner}_arena, bytes, {c_alignment});
 }}
-{realloc}{api}void {owner}_reset(void) {{ acre_concurrent_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+{realloc}{free}{api}void {owner}_reset(void) {{ acre_concurrent_arena_reset({owner}_arena, ACRE_KEEP_ALL); }}  // {c_reset_place}
+)";
+
+constexpr const char* arena_c_free =
+    R"({api}void {owner}_free(void* p) {{  // in place of free at lines that free these and others
+    if ({owner}_arena == NULL || !acre_resource_owns(acre_arena_resource({owner}_arena), p)) free(p);
+}}
+)";
+constexpr const char* shared_arena_c_free =
+    R"({api}void {owner}_free(void* p) {{  // in place of free at lines that free these and others
+    call_once(&{owner}_made, {owner}_make);
+    if (!acre_resource_owns(acre_concurrent_arena_resource({owner}_arena), p)) free(p);
+}}
 )";
 
 constexpr const char* shared_arena_c_realloc =
@@ -316,7 +328,7 @@ constexpr verdict_traits table[] = {
                        "reset after it.",
      .caution_for_threads = "{threads} threads do this: each needs an arena of its own.",
      .code = arena_code,
-     .c = {arena_c_code, arena_c_realloc, "acre_arena"},
+     .c = {arena_c_code, arena_c_realloc, "acre_arena", arena_c_free},
      .c_calloc = any_c_calloc},
     {.which = verdict::scratch,
      .name = "scratch",
@@ -436,8 +448,8 @@ constexpr verdict_traits table[] = {
                   grows_without_reset},
      .caution_for_threads = share_an_arena,
      .code = unreset_arena_code,
-     .c = {arena_c_code, arena_c_realloc, "acre_arena"},
-     .c_for_threads = {shared_arena_c_code, shared_arena_c_realloc},
+     .c = {arena_c_code, arena_c_realloc, "acre_arena", arena_c_free},
+     .c_for_threads = {shared_arena_c_code, shared_arena_c_realloc, "", shared_arena_c_free},
      .c_calloc = any_c_calloc},
     {.which = verdict::concurrent_object_pool,
      .name = "concurrent_object_pool",

@@ -90,6 +90,7 @@ struct verdict_traits {
         const char* code = "";
         const char* realloc = "";    // {realloc} in it, where the objects are reallocated
         const char* of_thread = "";  // the type of what each of several threads has
+        const char* free = "";       // {free} in it, where a line that frees these frees others, too
     };
     c_lines c{};
     c_lines c_for_threads{};    // where several allocate; empty: the same

@@ -141,6 +141,7 @@ std::string blockers_text(const advice& each, const call_paths& paths) {
 /// Where C code frees the objects today. A line that allocates them as well calls realloc.
 std::string freed_today_text(const advice& each, const call_paths& paths) {
     const bool as_whole = traits_of(each.candidate).freed_as_whole;
+    const bool is_pure = !frees_others(each);
     std::vector<std::string> lines;
     for (const line_of_frees& line : each.freed_at) {
         if (std::ranges::find(each.sites, line.site, &site_objects::site) != each.sites.end()) continue;
@@ -160,10 +161,15 @@ std::string freed_today_text(const advice& each, const call_paths& paths) {
     if (lines.empty()) return each.candidate == verdict::stack_buffer ? "" : elsewhere;
     const std::size_t more = lines.size() - std::min(lines.size(), max_lines_of_frees);
     lines.resize(lines.size() - more);
-    return fmt::format(
-        "Today they are freed{} at {}{}: {}. {}", each.figures.reallocated ? " or reallocated" : "",
-        fmt::join(lines, ", "), more == 0 ? "" : " and " + plural(more, "more line", "more lines"),
-        as_whole ? "free must no longer be called for them there" : "these lines have to use the code, too", elsewhere);
+    const std::string by_code =
+        as_whole && !is_pure && *traits_of(each.candidate).c.free != '\0'
+            ? filled("free must no longer be called for them there: call {owner}_free, which frees the others", each,
+                     paths)
+        : as_whole ? "free must no longer be called for them there"
+                   : "these lines have to use the code, too";
+    return fmt::format("Today they are freed{} at {}{}: {}. {}", each.figures.reallocated ? " or reallocated" : "",
+                       fmt::join(lines, ", "), more == 0 ? "" : " and " + plural(more, "more line", "more lines"),
+                       by_code, elsewhere);
 }
 
 /// What to do about the functions of the C library in which some objects are allocated.
@@ -246,12 +252,11 @@ std::string reset_place_of(const advice& each, const std::string& function) {
 
 constexpr const char* class_caution =
     "Arrays, larger derived classes and std::make_shared do not use the pool. Objects that are deleted through a base "
-    "class need its virtual destructor, as always. A class that is made from a list in braces, or has a base that is "
-    "pooled as well, takes ACRE_POOLED(the class); as its last line in place of the base.";
+    "class need its virtual destructor, as always.";
 
 std::string own_new_text(const change_place& place, bool is_pooled) {
     return place.name + " has an operator new of its own" +
-           (is_pooled ? ", which stands in the base's place: take it out."
+           (is_pooled ? ", in whose place the pool's stands: take it out."
                       : ": what that does besides allocating is left out.");
 }
 
