@@ -32,6 +32,12 @@ constexpr const char* any_type = "T";
 constexpr std::size_t max_files = 4;  // named; others are counted
 constexpr const char* any_container = "std::vector<T>; likewise std::map, std::list, ...";
 
+bool is_built_in(const std::string& type) {
+    constexpr std::array words{"bool", "char", "short", "int", "long", "float", "double", "unsigned", "signed"};
+    const std::string first = type.substr(0, type.find_first_of(" *"));
+    return type.ends_with('*') || std::ranges::find(words, first) != words.end();
+}
+
 std::string type_or_any(const std::string& type) {
     return name_in_code(type).value_or(any_type);
 }
@@ -225,7 +231,9 @@ static void operator delete(void* p, std::size_t bytes) noexcept {{ {1}.dealloca
                                 with_allocator(each.type, resource_, aliases_, owner_).value());
         }
         text += fill(code_.*each.lines, values);
-        if (each.lines == &code_lines::object) text += fill(code_.array, values);
+        // A class may have no constructor without arguments, and then no arrays.
+        const std::string array = each.lines == &code_lines::object ? fill(code_.array, values) : "";
+        if (!array.empty()) text += (each.type == any_type || is_built_in(each.type) ? "" : "// ") + array;
     }
 
     std::string allocating_vector() const { return fmt::format("std::vector<T, acre::allocator<T, {}>>", resource_); }
