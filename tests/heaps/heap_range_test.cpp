@@ -23,10 +23,13 @@
 #include <thread>
 #include <vector>
 
+#include "own_process.hpp"
+
 namespace {
 
 using acre::detail::heap_range;
 using acre::detail::unit_number;
+using acre_test::in_a_process_of_its_own;
 using namespace acre::literals;
 
 constexpr std::size_t unit = heap_range::unit_bytes;
@@ -145,16 +148,6 @@ TEST(heap_range, free_neighbours_merge) {
     for (const std::size_t which : {2U, 0U, 0U}) model.give(which);
     model.take(30, 1);
     EXPECT_EQ(model.runs.begin()->first, first);
-}
-
-// A range lasts as long as its process, and where addresses are few a process cannot have many of them.
-template <class Test>
-void in_a_process_of_its_own(Test test) {
-    const auto run = [&] {
-        test();
-        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
-    };
-    EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 // A range that keeps only what a peak allows, and a block of 64 MiB in runs of 1 MiB that was freed.

@@ -372,6 +372,9 @@ TEST_F(code, in_c_an_arena_has_a_free_for_lines_that_free_others_too) {
                       std::string::npos)
                 << pasted;
             compile_c(pasted);
+            // With another input a line of it grew what outlives the reset.
+            EXPECT_EQ(cautions_text(each, paths).find("With other input these lines may allocate") == std::string::npos,
+                      which == verdict::phase_arena);
         }
     }
 }

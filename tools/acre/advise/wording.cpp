@@ -584,6 +584,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                 : "A function that frees or reallocates such objects and was not reached in this run has to change as "
                   "well: look for all of them.";
         if (!freed.empty()) cautions.push_back(freed);
+        if (ends_at_once) {
+            cautions.emplace_back(
+                "With other input these lines may allocate what outlives the reset, which this run cannot show. Where "
+                "you cannot rule that out, use acre's general heap in these functions (docs/c.md): it has no reset.");
+        }
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");
     }
