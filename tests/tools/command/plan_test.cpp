@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "command_run.hpp"
 #include "conformance/refusal.hpp"
@@ -110,6 +112,24 @@ TEST_F(plan_command, finds_sites_again_in_another_build) {
     EXPECT_EQ(result.output, "near 0\n");
     EXPECT_NE(result.errors.find("' is another build than the recorded one: "), std::string::npos) << result.errors;
     EXPECT_NE(result.errors.find(" found again by their functions"), std::string::npos) << result.errors;
+}
+
+// A site in C whose objects hardly use memory again: acre's heap serves it anyway, unless the rest is left to malloc.
+TEST_F(plan_command, counts_the_sites_that_are_routed) {
+    made_trace trace;
+    trace.tables.modules.push_back({"app", "00ff", 0});
+    trace.tables.frames.push_back({0, 0x100, {{"load", "made.c", 7}}});
+    trace.tables.call_tree.push_back({0, static_cast<std::uint32_t>(trace.tables.frames.size() - 1)});
+    const auto stack = static_cast<std::uint32_t>(trace.tables.call_tree.size() - 1);
+    for (const std::uint64_t count : {500, 400}) {
+        std::vector<std::uint64_t> objects;
+        for (std::uint64_t i = 0; i < count; ++i) objects.push_back(trace.allocate(stack, 1 + i * 37 % 300));
+        for (const std::uint64_t object : objects) trace.release(object, stack);
+    }
+    trace.write(directory_ / "a.acre");
+    EXPECT_NE(acre("plan a.acre -o a.plan").errors.find("0 of 1 site are planned"), std::string::npos);
+    EXPECT_EQ(read()["sites"][0]["policy"], "heap");
+    EXPECT_NE(acre("plan a.acre --left-to below -o a.plan").errors.find("1 of 1 site are planned"), std::string::npos);
 }
 
 // Where the rest is left to the malloc below, what is too large for slots is as well, but for sites of acre's heap.

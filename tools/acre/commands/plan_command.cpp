@@ -77,7 +77,7 @@ void remark_sites(const made_plan& made, const command_context& context) {
     std::size_t routed = 0;
     std::uint64_t allocations = 0;
     for (const planned_site& each : made.plan.sites) {
-        if (each.policy == site_policy::leave) continue;
+        if (!made.plan.routes(each)) continue;
         ++routed;
         allocations += each.allocations;
     }

@@ -17,8 +17,8 @@ namespace acre::detail {
 /// How slots of one size lie in a slab, and how many of them a thread keeps.
 struct heap_class {
     std::uint32_t slot_bytes = 0;
-    std::uint32_t units = 0;        // of a slab, once the class has so many
-    std::uint32_t first_units = 0;  // of the first slab of the class
+    std::uint32_t units = 0;        // of a slab, once the class has four times as many
+    std::uint32_t first_units = 0;  // of the first slabs of the class
     std::uint32_t slots = 0;        // of a slab of `units` units
     std::uint32_t inverse = 0;      // an offset in a slab times this, over 2^32, is the number of its slot
     std::uint32_t kept = 0;         // free slots that a thread keeps at most, at first

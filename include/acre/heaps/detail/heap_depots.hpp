@@ -187,7 +187,7 @@ private:
     // A program touches each page of a slab of such slots, so huge pages for it are no waste.
     static constexpr std::size_t max_dense_slot = 4096;
 
-    // The first slabs have room for two slots, later ones a quarter of what the class has already: a small program
+    // The first slabs have a unit, or room for two slots, later ones a quarter of what the class has: a small program
     // needs few slots of each of many classes, and of a huge page what is not touched takes memory, too
     // (bench/results/2026-11-28-short-slabs.md).
     std::uint32_t units_of_next(const heap_class& layout) const noexcept {
