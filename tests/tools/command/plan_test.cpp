@@ -121,7 +121,7 @@ TEST_F(plan_command, counts_the_sites_that_are_routed) {
     trace.tables.frames.push_back({0, 0x100, {{"load", "made.c", 7}}});
     trace.tables.call_tree.push_back({0, static_cast<std::uint32_t>(trace.tables.frames.size() - 1)});
     const auto stack = static_cast<std::uint32_t>(trace.tables.call_tree.size() - 1);
-    for (const std::uint64_t count : {500, 400}) {
+    for (const std::uint64_t count : {500U, 400U}) {
         std::vector<std::uint64_t> objects;
         for (std::uint64_t i = 0; i < count; ++i) objects.push_back(trace.allocate(stack, 1 + i * 37 % 300));
         for (const std::uint64_t object : objects) trace.release(object, stack);
