@@ -141,6 +141,13 @@ struct rare_escape {
     std::uint32_t freed_at = no_stack;  // one of those; none was freed: no_stack
 };
 
+/// Another change for the same objects, with which an advice was compared.
+struct other_change {
+    std::string title;
+    interval nanoseconds;
+    bool is_of_replay = true;  // else of runs
+};
+
 /// Lines of one file, from the first to the last; 0: not known.
 struct line_range {
     std::uint32_t first = 0;
@@ -193,6 +200,7 @@ struct advice {
     std::uint64_t arena_bytes = 0;   // of each of them
     measured_saving saving;
     std::optional<run_saving> in_runs;
+    std::optional<other_change> instead;  // in C: the heap of an arena, or the arena of a heap
 
     /// Whether runs say what it saves. A plan cannot reset an arena, and counts the objects of its blocks instead:
     /// where that saves less than the arena in a replay, it says little of the arena.
@@ -259,6 +267,7 @@ struct pinned_memory {
 /// The advices for a run.
 struct advice_list {
     std::vector<advice> advices;           // most allocations first
+    std::vector<advice> heaps_instead;     // in C, each in place of the arenas among its sites, if it saves enough
     std::uint64_t small_sites = 0;         // each below 1 % of the allocations
     std::uint64_t small_objects = 0;       // of the small sites
     std::uint64_t objects = 0;             // of the run

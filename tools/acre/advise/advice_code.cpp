@@ -437,10 +437,32 @@ std::string variable_name(const std::string& function) {
     return usable ? name : "site";
 }
 
+namespace {
+
+/// What the names of all these functions begin with, as "yaml" of yaml_malloc and yaml_free; empty: no whole word.
+std::string common_prefix(const std::vector<malloc_caller>& functions, const call_paths& paths) {
+    if (functions.size() < 2) return {};
+    std::string common = paths.functions()[functions.front().function].short_name;
+    for (const malloc_caller& each : functions) {
+        const std::string& name = paths.functions()[each.function].short_name;
+        common.resize(static_cast<std::size_t>(std::ranges::mismatch(common, name).in1 - common.begin()));
+    }
+    const std::size_t end = common.rfind('_');
+    return end == std::string::npos ? std::string{} : common.substr(0, end);
+}
+
+/// For a change of several functions a name that none of them has, else that of the advice's function.
+std::string name_for(const advice& each, const call_paths& paths) {
+    const std::string common = common_prefix(each.malloc_callers, paths);
+    return variable_name(common.empty() ? paths.functions()[each.function].short_name : common + "_heap");
+}
+
+}  // namespace
+
 void name_variables(advice_list& list, const call_paths& paths) {
     std::set<std::string> taken;
     for (advice& each : list.advices) {
-        const std::string name = variable_name(paths.functions()[each.function].short_name);
+        const std::string name = name_for(each, paths);
         each.variable = name;
         for (int i = 2; !taken.insert(each.variable).second; ++i) each.variable = fmt::format("{}_{}", name, i);
     }

@@ -244,6 +244,13 @@ nlohmann::json group_json(const advice& each, const call_paths& paths) {
     return {{"kind", is_scope ? "scope" : name_of(each.place.kind)}, {"name", subject_of(each, paths)}};
 }
 
+nlohmann::json instead_json(const advice& each) {
+    if (!each.instead) return nullptr;
+    return {{"title", each.instead->title},
+            {"nanoseconds", interval_json(each.instead->nanoseconds)},
+            {"of_replay", each.instead->is_of_replay}};
+}
+
 nlohmann::json entry_json(const advice& each, const call_paths& paths) {
     const site_info& site = paths.sites()[each.site];
     return {{"verdict", name_of(each.decision)},
@@ -261,6 +268,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"code", each.decision == verdict::leave ? "" : code_of(each, paths)},
             {"saving", saving_json(each.saving)},
             {"in_runs", in_runs_json(each)},
+            {"instead", instead_json(each)},
             {"evidence", evidence_json(each, paths)},
             {"sites", sites_json(each.sites, paths)},
             {"blockers", sites_json(each.blockers, paths)},

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "advice_code.hpp"
-#include "joined_sets.hpp"
+#include "heap_in_c.hpp"
 #include "malloc_callers.hpp"
 #include "rules.hpp"
 #include "scope_search.hpp"
@@ -160,8 +160,10 @@ public:
         if (!list_.is_sample()) find_in_scopes();
         find_at_sites();
         for (advice& each : list_.advices) complete(each);
-        join_what_functions_share();
+        const heap_in_c heap{run_, paths_, callers_, list_.objects};
+        heap.join_what_functions_share(list_.advices);
         join_strings();
+        list_.heaps_instead = heap.in_place_of_arenas(list_.advices);
         find_unoptimised();
         std::sort(list_.advices.begin(), list_.advices.end(), [](const advice& a, const advice& b) {
             if (a.figures.objects != b.figures.objects) return a.figures.objects > b.figures.objects;
@@ -248,80 +250,6 @@ private:
             }
         }
         if (!groups.empty()) find_in_groups(std::move(groups));
-    }
-
-    /// In C all calls of malloc and free in a function change at once to those of the general heap. Where it or a pool
-    /// is advised for a part of what some functions allocate and free, the other parts join it, unless they are worth
-    /// an arena with a reset, or with most of the objects.
-    void join_what_functions_share() {
-        joined_sets sets{list_.advices.size()};
-        std::map<std::uint32_t, std::size_t> first;  // by function
-        for (std::size_t i = 0; i < list_.advices.size(); ++i) {
-            if (!may_use_heap(list_.advices[i])) continue;
-            for (const std::uint32_t function : callers_.of_most(list_.advices[i].contexts)) {
-                const auto [entry, added] = first.try_emplace(function, i);
-                if (!added) sets.join(static_cast<std::uint32_t>(entry->second), static_cast<std::uint32_t>(i));
-            }
-        }
-        std::map<std::uint32_t, std::vector<const advice*>> members;
-        for (std::size_t i = 0; i < list_.advices.size(); ++i) {
-            if (may_use_heap(list_.advices[i]))
-                members[sets.of(static_cast<std::uint32_t>(i))].push_back(&list_.advices[i]);
-        }
-        std::vector<advice> joined;
-        std::set<const advice*> gone;
-        for (auto& [set, parts] : members) {
-            leave_out_large_arenas(parts);
-            const bool is_pooled = std::ranges::any_of(parts, [](const advice* each) {
-                return each->candidate != verdict::leave && each->candidate != verdict::phase_arena;
-            });
-            if (parts.size() < 2 || !is_pooled) continue;
-            joined.push_back(joined_parts(parts));
-            gone.insert(parts.begin(), parts.end());
-        }
-        std::erase_if(list_.advices, [&](const advice& each) { return gone.contains(&each); });
-        std::ranges::move(joined, std::back_inserter(list_.advices));
-    }
-
-    /// An arena that is freed as a whole stays one where it has more objects than all that would use the heap.
-    static void leave_out_large_arenas(std::vector<const advice*>& parts) {
-        const auto is_arena = [](const advice* each) { return each->candidate == verdict::phase_arena; };
-        std::uint64_t in_arenas = 0;
-        std::uint64_t others = 0;
-        for (const advice* each : parts) (is_arena(each) ? in_arenas : others) += each->figures.objects;
-        if (in_arenas > others) std::erase_if(parts, is_arena);
-    }
-
-    bool may_use_heap(const advice& each) const {
-        const bool is_code = !each.of_scope && each.place.kind != place_kind::library;
-        const bool is_left = each.candidate == verdict::leave;
-        return is_code && is_in_c(each, paths_) &&
-               (is_left || traits_of(each.candidate).fits_pool || each.candidate == verdict::general_heap ||
-                each.candidate == verdict::phase_arena);
-    }
-
-    advice joined_parts(const std::vector<const advice*>& parts) const {
-        advice joined = joined_advice(parts, run_, paths_, list_.objects);
-        joined.candidate = joined.decision = joined.in_plan = verdict::general_heap;
-        const auto hook =
-            std::ranges::find_if(parts, [](const advice* each) { return each->place.kind == place_kind::hook; });
-        if (hook == parts.end()) {
-            joined.place.name = "all that " + names_of(joined.malloc_callers) + " allocate and free";
-        } else {
-            joined.place = (*hook)->place;
-            joined.function = joined.place.function;
-        }
-        return joined;
-    }
-
-    /// The two of most objects, and the number of the others.
-    std::string names_of(const std::vector<malloc_caller>& functions) const {
-        const auto name = [&](std::size_t i) { return paths_.functions()[functions[i].function].short_name; };
-        if (functions.empty()) return "unknown functions";
-        if (functions.size() == 1) return name(0);
-        if (functions.size() == 2) return name(0) + " and " + name(1);
-        return fmt::format("{}, {} and {}", name(0), name(1),
-                           plural(functions.size() - 2, "more function", "more functions"));
     }
 
     /// Strings are copied between the places that have them, and to another type that costs more than it saves. So

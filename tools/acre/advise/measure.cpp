@@ -277,6 +277,21 @@ std::uint32_t blocks_to_fragment_with(const sequence& steps, double replayed_sha
     return static_cast<std::uint32_t>(std::clamp(20.0 * steps.slots, min * replayed_share, max * replayed_share));
 }
 
+/// Before those of fewer objects.
+void insert(std::vector<advice>& advices, advice added) {
+    const auto fewer = [&](const advice& each) { return each.figures.objects < added.figures.objects; };
+    const auto place = std::ranges::find_if(advices, fewer);
+    advices.insert(place, std::move(added));
+}
+
+bool is_part_of(const advice& each, const advice& joined) {
+    return std::ranges::binary_search(joined.contexts, each.contexts.front());
+}
+
+other_change as_other_change(const advice& each, const call_paths& paths) {
+    return {title_of(each.candidate, each, paths), each.expected_nanoseconds(), !each.is_known_by_runs()};
+}
+
 }  // namespace
 
 std::uint64_t recorded_cpu_nanoseconds(trace_reader& reader) {
@@ -310,6 +325,26 @@ void bound_by_run(advice_list& list) {
         if (!each.saving.done) continue;
         each.saving.malloc_in_run_nanoseconds = each.saving.malloc_nanoseconds * list.malloc_nanoseconds / alone;
     }
+}
+
+void choose_arenas_or_heap(advice_list& list, advice heap, const call_paths& paths) {
+    constexpr double worth_of_resets = 1.5;
+    if (heap.decision == verdict::leave) return;
+    double saved = 0;
+    std::vector<advice*> arenas;
+    for (advice& each : list.advices) {
+        if (each.decision == verdict::leave || !is_part_of(each, heap)) continue;
+        if (has_reset(each.candidate)) arenas.push_back(&each);
+        saved += each.saving.nanoseconds.median;
+    }
+    if (arenas.empty()) return;
+    if (saved >= worth_of_resets * heap.saving.nanoseconds.median) {
+        for (advice* each : arenas) each->instead = as_other_change(heap, paths);
+        return;
+    }
+    heap.instead = as_other_change(*arenas.front(), paths);
+    std::erase_if(list.advices, [&](const advice& each) { return is_part_of(each, heap); });
+    insert(list.advices, std::move(heap));
 }
 
 double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
@@ -374,9 +409,11 @@ public:
           list_{list},
           tell_{tell},
           seconds_{seconds_to_measure(run.event_count(), run.slots())},
-          all_{static_cast<double>(list.advices.size() + 1)} {
-        for (const advice& each : list.advices) {
-            if (each.candidate != verdict::leave) events_ += static_cast<double>(each.figures.events());
+          all_{static_cast<double>(list.advices.size() + list.heaps_instead.size() + 1)} {
+        for (const std::vector<advice>* advices : {&list.advices, &list.heaps_instead}) {
+            for (const advice& each : *advices) {
+                if (each.candidate != verdict::leave) events_ += static_cast<double>(each.figures.events());
+            }
         }
     }
 
@@ -385,6 +422,10 @@ public:
         tell_(++done_ / all_);
         for (advice& each : list_.advices) {
             if (each.candidate != verdict::leave) measure(each);
+            tell_(++done_ / all_);
+        }
+        for (advice& each : list_.heaps_instead) {
+            measure_instead_of_arenas(each);
             tell_(++done_ / all_);
         }
         measure_together();
@@ -413,6 +454,15 @@ private:
         if (!pool.saving.done) return;
         if (arenas.saving.nanoseconds.median >= worth_of_arenas * pool.saving.nanoseconds.median) return;
         arenas = std::move(pool);
+    }
+
+    void measure_instead_of_arenas(advice& heap) {
+        const auto is_arena_in_heap = [&](const advice& each) {
+            return each.decision != verdict::leave && has_reset(each.candidate) && is_part_of(each, heap);
+        };
+        if (std::ranges::none_of(list_.advices, is_arena_in_heap)) return;
+        measure_candidate(heap);
+        choose_arenas_or_heap(list_, heap, paths_);
     }
 
     void measure_candidate(advice& each) {
@@ -476,8 +526,7 @@ private:
         measure(joined);
         if (joined.decision == verdict::leave) return false;
         std::erase_if(list_.advices, joins);
-        const auto fewer = [&](const advice& each) { return each.figures.objects < joined.figures.objects; };
-        list_.advices.insert(std::ranges::find_if(list_.advices, fewer), std::move(joined));
+        insert(list_.advices, std::move(joined));
         return true;
     }
 

@@ -104,6 +104,11 @@ inline verdict in_c(verdict which) {
     return traits_of(which).in_c.value_or(which);
 }
 
+/// Whether its memory is taken back as a whole while the program runs.
+inline bool has_reset(verdict which) {
+    return which == verdict::arena || which == verdict::phase_arena;
+}
+
 inline const char* name_of(verdict which) {
     return traits_of(which).name;
 }

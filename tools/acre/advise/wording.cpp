@@ -273,6 +273,26 @@ std::string owner_text(const advice& each, const call_paths& paths) {
         fmt::format(fmt::runtime(owner), "T"));
 }
 
+/// What another change saves, with where that is known from.
+std::string saving_text(const other_change& each) {
+    const char* saves = each.nanoseconds.low < 0 ? "" : "saves ";
+    return saves + saved_text(each.nanoseconds, false) + (each.is_of_replay ? " in a replay" : " in runs");
+}
+
+std::string reset_text(const advice& arena) {
+    std::string text =
+        "With other input these lines may allocate what outlives the reset, which this run cannot show. Where you "
+        "cannot rule that out, use ";
+    if (!arena.instead) return text + "acre's general heap in these functions (docs/c.md): it has no reset.";
+    return text +
+           fmt::format("{} (docs/c.md): it has no reset, and {}.", arena.instead->title, saving_text(*arena.instead));
+}
+
+std::string arena_instead_text(const other_change& arena) {
+    return fmt::format("In place of the heap, {}, {}; but what outlives its reset with another input would be lost.",
+                       arena.title, saving_text(arena));
+}
+
 std::string in_runs_text(const run_saving& saving) {
     const interval& saved = saving.nanoseconds;
     const double cpu = saving.share_of_cpu != 0 ? saved.median / saving.share_of_cpu : 0;
@@ -584,10 +604,10 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                 : "A function that frees or reallocates such objects and was not reached in this run has to change as "
                   "well: look for all of them.";
         if (!freed.empty()) cautions.push_back(freed);
-        if (ends_at_once) {
-            cautions.emplace_back(
-                "With other input these lines may allocate what outlives the reset, which this run cannot show. Where "
-                "you cannot rule that out, use acre's general heap in these functions (docs/c.md): it has no reset.");
+        if (each.instead && !has_reset(each.decision)) {
+            cautions.push_back(arena_instead_text(*each.instead));
+        } else if (each.instead || ends_at_once) {
+            cautions.push_back(reset_text(each));
         }
     } else if (each.figures.zeroed) {
         cautions.emplace_back("Some are allocated by calloc, which sets their bytes to zero: this memory is not zero.");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <numbers>
+#include <utility>
 
 #include "advise/measure.hpp"
 #include "contest.hpp"
@@ -30,7 +31,7 @@ constexpr double doubt_of_spared = 0.15;
 /// An advice whose group is run alone.
 struct advised_way {
     std::size_t way = 0;
-    std::size_t advice = 0;
+    advice* of = nullptr;
     double share_of_allocations = 0;
 };
 
@@ -58,24 +59,34 @@ plan_group with_large_requests(plan_group group, site_plan& plan) {
     return group;
 }
 
-/// Adds the whole plan, and the advices alone that a plan can follow: without huge pages, which the plan's library asks
-/// for, where a change of the code would not. If it throws, `added` has what was added before.
-void add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
-               const call_paths& paths, advised_ways& added) {
-    site_plan plan = make_plan(reader, paths, list).plan;
-    const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
-    if (!groups_of(plan).empty()) {
-        for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
+/// The advices to run alone: acre's heap for C in the place of the arenas that it may replace, which a plan does not
+/// reset.
+std::vector<advice*> advices_to_run(advice_list& list) {
+    std::vector<advice*> found;
+    for (advice& each : list.advices) {
+        const auto has_each = [&](const advice& heap) {
+            return std::ranges::binary_search(heap.contexts, each.contexts.front());
+        };
+        const auto heap = std::ranges::find_if(list.heaps_instead, has_each);
+        advice* const runs = heap == list.heaps_instead.end() ? &each : &*heap;
+        if (std::ranges::find(found, runs) == found.end()) found.push_back(runs);
     }
+    return found;
+}
+
+/// Adds the advices alone that a plan can follow: without huge pages, which the plan's library asks for, where a change
+/// of the code would not.
+void add_advices(way_list& ways, const std::filesystem::path& program, const std::vector<advice*>& advices,
+                 site_plan plan, const std::string& name, const call_paths& paths, advised_ways& added) {
     plan.leaves_to_malloc_below = true;
     const std::vector<plan_group> groups = groups_of(plan);
     const bool only_asked = !are_huge_pages_unasked(huge_page_setting());
     std::uint64_t allocations = 0;
     for (const planned_site& each : plan.sites) allocations += each.allocations;
-    for (std::size_t i = 0; i < list.advices.size() && added.advices.size() < max_groups; ++i) {
-        const verdict candidate = list.advices[i].candidate;
+    for (std::size_t i = 0; i < advices.size() && added.advices.size() < max_groups; ++i) {
+        const verdict candidate = advices[i]->candidate;
         if (candidate == verdict::leave) continue;  // no code gets what a plan does for it
-        const auto group = std::ranges::find(groups, group_name_of(i, list.advices[i], paths), &plan_group::name);
+        const auto group = std::ranges::find(groups, group_name_of(i, *advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
         if (added.library == 0) {
             ways.add_library_of_plan(program, plan, name);
@@ -87,9 +98,26 @@ void add_plans(way_list& ways, const std::filesystem::path& program, advice_list
         if (only_asked && !is_heap) ways.without_huge_pages();
         ways.compare_with(added.library);
         added.advices.push_back(
-            {ways.ways().size() - 1, i,
+            {ways.ways().size() - 1, advices[i],
              static_cast<double>(group->allocations) / static_cast<double>(std::max<std::uint64_t>(allocations, 1))});
     }
+}
+
+/// Adds the whole plan, and the advices alone. If it throws, `added` has what was added before.
+void add_plans(way_list& ways, const std::filesystem::path& program, advice_list& list, trace_reader& reader,
+               const call_paths& paths, advised_ways& added) {
+    site_plan plan = make_plan(reader, paths, list).plan;
+    const std::string name = std::filesystem::path{reader.path()}.replace_extension(".plan").string();
+    if (!groups_of(plan).empty()) {
+        for (const std::string& loss : ways.add_plan(program, plan, name)) list.notes.push_back(loss);
+    }
+    const std::vector<advice*> advices = advices_to_run(list);
+    if (!list.heaps_instead.empty()) {
+        advice_list run;
+        for (const advice* each : advices) run.advices.push_back(*each);
+        plan = make_plan(reader, paths, run).plan;
+    }
+    add_advices(ways, program, advices, std::move(plan), name, paths, added);
 }
 
 void note_advices(advice_list& list, const contest_result& runs, const advised_ways& added) {
@@ -97,7 +125,7 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
     for (const advised_way& each : added.advices) {
         const way_result& found = runs.ways[each.way];
         if (!found.failure.empty()) continue;
-        advice& of = list.advices[each.advice];
+        advice& of = *each.of;
         const double passing = std::max(runs.cpu_ratio(added.library).median - 1, 0.0);
         const interval saved = saved_by_code(saved_nanoseconds(runs, each.way, added.library), passing,
                                              each.share_of_allocations, static_cast<double>(list.cpu_nanoseconds));
