@@ -113,6 +113,7 @@ TEST_F(apply, what_was_saved_lies_in_the_predicted_interval_or_not) {
 TEST_F(apply, what_is_half_gone_was_followed_in_part_and_promised_half) {
     check(program(300, 3000, "3"), program(300, 1500, "3"), cpu_times{1e9, 0.995e9, false});
     EXPECT_EQ(about("spawn").state, follow_up::in_part);
+    EXPECT_NE(text().find("remaining    mostly spawn\n"), std::string::npos) << text();
     EXPECT_DOUBLE_EQ(about("spawn").predicted.median, expected_of_one() / 2);
 }
 
@@ -143,6 +144,48 @@ TEST_F(apply, two_classes_of_one_function_are_told_apart) {
     ASSERT_EQ(found.advices.size(), 2U);
     EXPECT_EQ(found.followed(), 1U) << text();
     EXPECT_EQ(found.advices[0].objects_after + found.advices[1].objects_after, 3000U);
+}
+
+// A larger class derived from a pooled one stays on malloc, and nothing tells its name there any more.
+TEST_F(apply, a_class_that_is_still_allocated_under_another_name_is_not_gone) {
+    const auto run = [](bool has_pool) {
+        made_trace made;
+        const auto stack = [&](const char* inner) {
+            return made.stack({"main()", "build():3", inner, "operator new(unsigned long)"});
+        };
+        const auto node = stack("operator new<node>");
+        const auto light = has_pool ? made.stack({"main()", "build():3", "operator new(unsigned long)"})
+                                    : stack("operator new<light>");
+        const auto end = made.stack({"main()", "drop():2"});
+        for (int i = 0; i < 3000; ++i) {
+            if (!has_pool) made.release(made.allocate(node, 64), end);
+            made.release(made.allocate(light, has_pool ? 112 : 104), end);
+        }
+        return made;
+    };
+    check(run(false), run(true), cpu_times{1e9, 0.995e9, false});
+    const nlohmann::json found = json();
+    ASSERT_FALSE(found["advices"].empty());
+    std::uint64_t remaining = 0;
+    for (const auto& each : found["advices"]) remaining += each["allocations_after"].get<std::uint64_t>();
+    EXPECT_EQ(remaining, 3000U) << text();
+}
+
+TEST_F(apply, more_saved_in_threads_is_put_down_to_them) {
+    const auto run = [](int count) {
+        made_trace made;
+        const auto makes = made.stack({"main()", "send():3"});
+        const auto takes = made.stack({"main()", "receive():2"});
+        const auto keeps = made.stack({"main()", "keep():4"});
+        for (int i = 0; i < count; ++i) made.release(made.allocate(makes, 64), takes, 1);
+        made.allocate(keeps, 64);
+        return made;
+    };
+    check(run(3000), run(0), cpu_times{1e9, 0.5e9, false});
+    EXPECT_EQ(json()["outcome"], "above") << text();
+    EXPECT_NE(text().find("a replay does not show what threads cost each other in malloc, skipped destructors"),
+              std::string::npos)
+        << text();
 }
 
 TEST_F(apply, nothing_followed_is_no_success) {

@@ -279,7 +279,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
 std::string cpu_text(const advice_list& list) {
     if (list.cpu_nanoseconds == 0) return "not known";
     const std::string time = time_text(static_cast<double>(list.cpu_nanoseconds));
-    if (!list.runs) return "about " + time + " without the recording";
+    if (!list.runs) return "about " + time + " without the recording, by an estimate";
     return fmt::format("{} (median of {} without recording)", time, plural(list.runs->rounds, "run", "runs"));
 }
 

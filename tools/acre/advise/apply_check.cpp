@@ -91,7 +91,8 @@ prediction_outcome compare(double obtained, const interval& predicted) {
 }
 
 /// How many objects of an advice are still allocated. Objects of a site that were in no advice are assumed to remain;
-/// the rest is divided among the site's advices in proportion.
+/// the rest is divided among the site's advices in proportion. What a function allocates under no name that it had
+/// before stands for what is gone there: a class whose objects its pool could not take has another name afterwards.
 class remaining_objects {
 public:
     remaining_objects(const advice_list& list, const named_sites& before, const named_sites& after)
@@ -99,28 +100,64 @@ public:
         for (const advice& each : list.advices) {
             for (const auto& [site, objects] : before.count(each)) advised_[site] += objects;
         }
+        for (const auto& [site, objects] : after_) {
+            if (!before_.contains(site)) renamed_[functions_of(site)] += static_cast<double>(objects);
+        }
+        for (const auto& [site, objects] : advised_) gone_[functions_of(site)] += gone(site);
     }
 
     double of(const site_name& site, std::uint64_t objects) const {
-        const auto found = after_.find(site);
-        if (found == after_.end()) return 0;
-        const std::uint64_t advised = advised_.at(site);
-        const std::uint64_t others = before_.at(site) - advised;
-        const auto remaining = static_cast<double>(found->second - std::min(found->second, others));
-        return remaining * static_cast<double>(objects) / static_cast<double>(advised);
+        const double remaining = static_cast<double>(advised_.at(site)) - gone(site) + renamed(site);
+        return remaining * static_cast<double>(objects) / static_cast<double>(advised_.at(site));
     }
 
 private:
+    using functions = std::pair<std::string, std::string>;
+
+    static functions functions_of(const site_name& site) { return {std::get<0>(site), std::get<1>(site)}; }
+
+    /// The advised objects that no site of this name allocates any more.
+    double gone(const site_name& site) const {
+        const std::uint64_t advised = advised_.at(site);
+        const auto found = after_.find(site);
+        if (found == after_.end()) return static_cast<double>(advised);
+        const std::uint64_t others = before_.at(site) - advised;
+        return static_cast<double>(advised - std::min(advised, found->second - std::min(found->second, others)));
+    }
+
+    /// Of these what the functions allocate under another name.
+    double renamed(const site_name& site) const {
+        const auto found = renamed_.find(functions_of(site));
+        if (found == renamed_.end()) return 0;
+        const double all = gone_.at(functions_of(site));
+        return all == 0 ? 0 : gone(site) * std::min(found->second / all, 1.0);
+    }
+
     site_counts before_;
     site_counts after_;
     site_counts advised_;
+    std::map<functions, double> renamed_;  // objects after the change, of names that are new
+    std::map<functions, double> gone_;     // advised objects, of names that are not there any more
 };
+
+/// "scene::Light in build", or the function alone.
+std::string words_of(const site_name& site) {
+    const auto& [function, caller, what] = site;
+    return what.empty() ? function : what + " in " + function;
+}
 
 checked_advice check_one(const advice& each, const named_sites& before, const remaining_objects& remaining) {
     checked_advice result;
     result.objects_before = each.figures.objects;
     double after = 0;
-    for (const auto& [site, objects] : before.count(each)) after += remaining.of(site, objects);
+    double most = 0;
+    for (const auto& [site, objects] : before.count(each)) {
+        const double remains = remaining.of(site, objects);
+        after += remains;
+        if (remains <= most) continue;
+        most = remains;
+        result.most_remain = words_of(site);
+    }
     result.objects_after = static_cast<std::uint64_t>(std::llround(after));
     result.state = state_of(result.gone_share());
     return result;
@@ -147,6 +184,8 @@ std::string entry_text(const checked_advice& each, const advice& of, const call_
         fmt::format("{}. {}: {}\n", each.number + 1, title_of(of.candidate, of, paths), words_of(each.state));
     text += fmt::format("   allocations  {} before, {} after ({} gone)\n", count_text(each.objects_before),
                         count_text(each.objects_after), percent_text(each.gone_share()));
+    if (each.state == follow_up::in_part && !each.most_remain.empty())
+        text += fmt::format("   remaining    mostly {}\n", each.most_remain);
     if (each.state != follow_up::not_applied && of.saving.done) {
         text += fmt::format("   predicted    {} less CPU time for the allocations that are gone\n",
                             range_text(each.predicted));
@@ -169,10 +208,11 @@ std::string outcome_text(const apply_check& check) {
             text += fmt::format("; predicted were {}: the prediction held.", range_text(check.predicted));
             break;
         case prediction_outcome::above:
-            text += fmt::format(
-                "; predicted were {}: more was saved, as a replay does not show skipped destructors and better "
-                "locality.",
-                range_text(check.predicted));
+            text += fmt::format("; predicted were {}: more was saved, as a replay does not show {}.",
+                                range_text(check.predicted),
+                                check.in_threads ? "what threads cost each other in malloc, skipped destructors and "
+                                                   "better locality"
+                                                 : "skipped destructors and better locality");
             break;
         case prediction_outcome::unknown:
             text += "; the followed advices could not be measured, so nothing was predicted.";
@@ -290,6 +330,7 @@ apply_check check_application(const advice_list& list, const history& before, co
         if (each.decision == verdict::leave && checked.state == follow_up::not_applied) continue;
         if (checked.state != follow_up::not_applied) {
             all_measured = all_measured && each.saving.done;
+            result.in_threads = result.in_threads || each.figures.threads > 1 || each.figures.freed_elsewhere != 0;
             if (each.saving.done) checked.predicted = scaled(each.saving.expected(), checked.gone_share());
             add(result.predicted, checked.predicted);
         }
@@ -318,6 +359,7 @@ nlohmann::json apply_json(const apply_check& check, const advice_list& list, con
                            {"state", name_of(each.state)},
                            {"allocations_before", each.objects_before},
                            {"allocations_after", each.objects_after},
+                           {"most_remain", each.most_remain},
                            {"predicted_ns", predicted ? interval_json(each.predicted) : nlohmann::json()}});
     }
     nlohmann::json cpu;

@@ -23,6 +23,7 @@ struct checked_advice {
     std::size_t number = 0;  // in the list of advices
     std::uint64_t objects_before = 0;
     std::uint64_t objects_after = 0;
+    std::string most_remain;  // the class or function of most that are still allocated; none are: empty
     follow_up state = follow_up::not_applied;
     interval predicted;  // nanoseconds, for the allocations that are gone; 0 where nothing was measured
 
@@ -52,7 +53,8 @@ struct apply_check {
     std::uint64_t peak_bytes_before = 0;  // live at a time, as requested
     std::uint64_t peak_bytes_after = 0;
     std::vector<checked_advice> advices;
-    interval predicted;  // of all followed advices
+    interval predicted;       // of all followed advices
+    bool in_threads = false;  // several threads allocated what an advice was followed for
     std::optional<cpu_times> cpu;
     prediction_outcome outcome = prediction_outcome::unknown;
 

@@ -46,6 +46,7 @@ std::vector<std::vector<const advice*>> heap_in_c::sets_of(const std::vector<adv
         if (may_join(advices[i])) members[sets.of(i)].push_back(&advices[i]);
     }
     std::vector<std::vector<const advice*>> found;
+    found.reserve(members.size());
     for (auto& [set, parts] : members) found.push_back(std::move(parts));
     return found;
 }
