@@ -456,9 +456,10 @@ private:
 
 std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std::size_t room) {
     constexpr std::size_t least = 3;  // what the others are compared with, and two of these
+    constexpr std::size_t best_before_groups = 2;
     if (room < least) return {};
-    const auto cost = [&](std::size_t i) { return std::tuple{runs[i].beside.has_value(), runs[i].cost, i}; };
     std::vector<std::size_t> order;
+    std::vector<std::size_t> groups;
     std::vector<bool> has_time(runs.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const bool is_beside = std::ranges::any_of(runs, [i](const first_run& each) { return each.beside == i; });
@@ -466,14 +467,18 @@ std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std:
             has_time[i] = true;
             --room;
         } else if (runs[i].takes_part && !is_beside) {
-            order.push_back(i);
+            (runs[i].beside ? groups : order).push_back(i);
         }
     }
+    const auto cost = [&](std::size_t i) { return std::tuple{runs[i].cost, i}; };
     std::ranges::sort(order, {}, cost);
+    std::ranges::sort(groups, {}, cost);
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(best_before_groups, order.size())),
+                 groups.begin(), groups.end());
     for (const std::size_t i : order) {
         const std::optional<std::size_t> beside = runs[i].beside;
         const std::size_t needed = beside && !has_time[*beside] ? 2 : 1;
-        if (needed > room) break;
+        if (needed > room) continue;
         room -= needed;
         has_time[i] = true;
         if (beside) has_time[*beside] = true;

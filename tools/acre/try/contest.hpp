@@ -110,9 +110,10 @@ struct first_run {
     bool stays = false;  // the others are compared with it
 };
 
-/// The ways that are left out where there is time for more rounds of `room` ways only: those that cost most, groups
-/// before others. A group and the way that it is compared with have time together. None where the room is too little
-/// to compare anything.
+/// The ways that are left out where there is time for more rounds of `room` ways only. The two best for the whole
+/// program have time first, then groups, then the other ways for the whole program; of each kind those that cost least.
+/// A group and the way that it is compared with have time together. None where the room is too little to compare
+/// anything.
 std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std::size_t room);
 
 struct contest_result {
