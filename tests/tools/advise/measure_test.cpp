@@ -473,6 +473,25 @@ TEST_F(first_answer, is_a_change_only_where_it_saves_more_than_a_preload) {
         << first_steps_text(steps_with(90));
 }
 
+// Each is about other objects.
+TEST_F(first_answer, tells_what_all_changes_save_together) {
+    list_.advices.resize(1);
+    EXPECT_FALSE(steps_with(60).together.has_value());
+    list_.advices.push_back(list_.advices.front());
+    const first_steps steps = steps_with(60);
+    ASSERT_TRUE(steps.together.has_value());
+    EXPECT_EQ(steps.together->advices, (std::vector<std::size_t>{0, 1}));
+    EXPECT_NE(
+        first_steps_text(steps).find("Together: numbers 1 and 2 save 108 ns to 440 ns (10.8 to 44.0 % of the CPU "),
+        std::string::npos)
+        << first_steps_text(steps);
+    list_.advices[1].saving.nanoseconds = {8, 9, 10};
+    EXPECT_FALSE(steps_with(60).together.has_value()) << "hardly more than the first alone";
+    list_.advices[1].saving.nanoseconds = list_.advices[0].saving.nanoseconds;
+    list_.advices[1].decision = verdict::leave;
+    EXPECT_FALSE(steps_with(60).together.has_value());
+}
+
 TEST_F(first_answer, is_no_change_that_saves_less_than_two_percent) {
     list_.cpu_nanoseconds = 1'000'000;
     EXPECT_TRUE(steps_with(0).steps.empty()) << first_steps_text(steps_with(0));

@@ -364,6 +364,7 @@ nlohmann::json advice_json(const advice_list& list, const call_paths& paths, con
     return {{"command", header.command},
             {"answer", first_steps_sentences(first)},
             {"first", first_steps_json(first)},
+            {"together", together_json(first)},
             {"leave", first.leaves()},
             {"runs", list.runs ? runs_json(*list.runs) : nlohmann::json()},
             {"allocator", list.allocator},

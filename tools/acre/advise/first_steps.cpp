@@ -104,14 +104,39 @@ first_step step_of(const advice_list& list, std::size_t number, const call_paths
             .is_of_replay = !each.is_known_by_runs()};
 }
 
+bool is_worth_it(const advice& each, const advice_list& list) {
+    if (each.decision == verdict::leave || !(each.saving.done || each.in_runs)) return false;
+    if (each.is_known_by_runs() && each.in_runs->nanoseconds.low <= 0) return false;  // runs do not exclude a loss
+    // Of a run that took far longer than usual, or of one thread of many.
+    return share_of(each.expected_nanoseconds().high, list).value_or(1) >= threshold::worth_the_change;
+}
+
+/// What all changes that are worth it save, if that is noticeably more than this one of them does.
+std::optional<all_changes> changes_together(const advice_list& list, const first_step& one) {
+    constexpr double noticeably = 1.1;
+    const auto cpu = static_cast<double>(list.cpu_nanoseconds);
+    all_changes all;
+    all.cpu_nanoseconds = cpu;
+    for (std::size_t i = 0; i < list.advices.size(); ++i) {
+        const advice& each = list.advices[i];
+        if (!is_worth_it(each, list)) continue;
+        const interval saved = each.expected_nanoseconds();
+        all.nanoseconds = {all.nanoseconds.low + saved.low, all.nanoseconds.median + saved.median,
+                           all.nanoseconds.high + saved.high};
+        all.is_of_replay = all.is_of_replay || !each.is_known_by_runs();
+        all.advices.push_back(i);
+    }
+    if (cpu > 0) all.nanoseconds.high = std::max(std::min(all.nanoseconds.high, cpu), all.nanoseconds.low);
+    if (all.advices.size() < 2 || all.nanoseconds.low <= 0) return std::nullopt;
+    if (all.nanoseconds.median < noticeably * one.nanoseconds.median) return std::nullopt;
+    return all;
+}
+
 std::optional<first_step> best_advice(const advice_list& list, const call_paths& paths) {
     std::optional<first_step> best;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
-        if (each.decision == verdict::leave || !(each.saving.done || each.in_runs)) continue;
-        if (each.is_known_by_runs() && each.in_runs->nanoseconds.low <= 0) continue;  // runs do not exclude a loss
-        // Of a run that took far longer than usual, or of one thread of many.
-        if (share_of(each.expected_nanoseconds().high, list).value_or(1) < threshold::worth_the_change) continue;
+        if (!is_worth_it(each, list)) continue;
         if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
         best = step_of(list, i, paths);
     }
@@ -206,6 +231,20 @@ std::string step_text(const first_step& step, bool of_runs) {
                        of_runs ? "runs of the program" : "a replay", step.cost);
 }
 
+std::string together_text(const all_changes& all, bool of_runs) {
+    std::vector<std::size_t> numbers;
+    numbers.reserve(all.advices.size());
+    for (const std::size_t each : all.advices) numbers.push_back(each + 1);
+    const bool is_open = all.cpu_nanoseconds > 0 && all.nanoseconds.high >= all.cpu_nanoseconds;
+    const std::string share =
+        all.cpu_nanoseconds > 0
+            ? fmt::format(" ({} of the CPU time)", shares_text(all.nanoseconds, is_open, all.cpu_nanoseconds))
+            : "";
+    return fmt::format("Together: numbers {} and {} save {}{}{}.", fmt::join(numbers.begin(), numbers.end() - 1, ", "),
+                       numbers.back(), saved_text(all.nanoseconds, is_open), share,
+                       of_runs && all.is_of_replay ? ", in part in a replay" : "");
+}
+
 const char* how_to_be_certain(const first_step& step, bool of_runs) {
     if (!step.advice) return "That is not certain: measure it with acre try before.";
     return of_runs ? "That is not certain: give --run more time before you change the code."
@@ -242,7 +281,10 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     if (change) {
         if (const std::optional<first_step> instead = preload_instead(list, *change)) found.steps.push_back(*instead);
     }
-    if (change) found.steps.push_back(*change);
+    if (change) {
+        found.steps.push_back(*change);
+        found.together = changes_together(list, *change);
+    }
     if (!change && preload != nullptr) {
         if (const std::optional<first_step> uncertain = uncertain_change(list, paths))
             found.steps.push_back(*uncertain);
@@ -286,6 +328,7 @@ std::vector<std::string> first_steps_sentences(const first_steps& of) {
         sentences.push_back(begin + step_text(each, of.of_runs));
         if (!each.is_certain) sentences.emplace_back(how_to_be_certain(each, of.of_runs));
     }
+    if (of.together) sentences.push_back(together_text(*of.together, of.of_runs));
     return sentences;
 }
 
@@ -310,6 +353,14 @@ nlohmann::json first_steps_json(const first_steps& of) {
                          {"cost", each.cost}});
     }
     return steps;
+}
+
+nlohmann::json together_json(const first_steps& of) {
+    if (!of.together) return nullptr;
+    const interval& saved = of.together->nanoseconds;
+    return {{"advices", of.together->advices},
+            {"nanoseconds", {{"low", saved.low}, {"median", saved.median}, {"high", saved.high}}},
+            {"of_replay", of.together->is_of_replay}};
 }
 
 }  // namespace acre::tool

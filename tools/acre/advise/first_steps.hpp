@@ -26,6 +26,14 @@ struct first_step {
     bool is_of_replay = false;          // of an advice: what it saves is what a replay says
 };
 
+/// All changes of the code that are worth it: each is about other objects, so what they save adds up.
+struct all_changes {
+    std::vector<std::size_t> advices;  // positions in the list
+    interval nanoseconds;              // saved
+    double cpu_nanoseconds = 0;        // of the run; 0: not known
+    bool is_of_replay = false;         // of one at least
+};
+
 /// The steps, the one to begin with first: the malloc that saves most, and the advice that does. Without any that is
 /// certainly worth it, the one that may save most, if that is much. Nothing is known if nothing was measured.
 struct first_steps {
@@ -33,6 +41,7 @@ struct first_steps {
     bool of_runs = false;         // what a malloc saves was measured in runs of the program
     bool has_few_rounds = false;  // of runs: nothing is known about the noise
     std::vector<first_step> steps;
+    std::optional<all_changes> together{};     // where they save noticeably more than the one among the steps
     std::optional<first_step> not_excluded{};  // without steps: by the replay of a sample it may be worth it
     bool replay_exceeds_run = false;           // without steps: see advice_list
     std::vector<std::string> untold{};         // likewise
@@ -50,5 +59,6 @@ std::vector<std::string> first_steps_sentences(const first_steps& of);
 /// The sentences, each on lines of its own.
 std::string first_steps_text(const first_steps& of);
 nlohmann::json first_steps_json(const first_steps& of);
+nlohmann::json together_json(const first_steps& of);
 
 }  // namespace acre::tool
