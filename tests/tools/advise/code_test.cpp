@@ -634,6 +634,32 @@ TEST_F(code, variables_have_no_tags_of_an_abi) {
     EXPECT_EQ(variable_name("make_body[abi:cxx11]"), "make_body");
 }
 
+TEST_F(code, variables_of_a_lambda_are_named_after_the_function_around_it) {
+    EXPECT_EQ(variable_name("net::serve::{lambda(int)#2}::operator()"), "serve");
+    EXPECT_EQ(variable_name("main::{lambda}::operator()"), "main");
+}
+
+TEST_F(code, in_c_the_place_of_a_reset_has_its_lines) {
+    use_c();
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::arena, 1, stack_);
+    each.lines = {8, 20};
+    EXPECT_NE(code_of(each, paths)
+                  .find("call it in server::handle_request (lines 8 to 20), after the last use; in the "
+                        "loop, if any"),
+              std::string::npos)
+        << code_of(each, paths);
+}
+
+TEST_F(code, a_caution_says_how_a_container_makes_a_string_of_a_literal) {
+    advice each = advice_of(verdict::arena, 1, stack_);
+    each.places = {{.kind = place_kind::container, .name = std::string{string_name}}};
+    EXPECT_EQ(cautions_text(each, paths_).find("emplace_back"), std::string::npos);
+    each.places.push_back({.kind = place_kind::container, .name = "std::vector<std::string>"});
+    EXPECT_NE(cautions_text(each, paths_).find("emplace_back(\"...\") does that"), std::string::npos)
+        << cautions_text(each, paths_);
+}
+
 // Objects may outlive the thread that made them.
 TEST_F(code, in_c_threads_share_an_arena_that_is_not_reset) {
     use_c();

@@ -428,6 +428,9 @@ std::vector<std::string> classes_named_in(const std::string& code, const call_pa
 }
 
 std::string variable_name(const std::string& function) {
+    // A lambda has no name of its own.
+    if (const std::size_t lambda = function.find("::{lambda"); lambda != std::string::npos)
+        return variable_name(function.substr(0, lambda));
     const std::size_t last = function.rfind("::");
     std::string name = last == std::string::npos ? function : function.substr(last + 2);
     name.resize(std::min(name.find("[abi:"), name.size()));

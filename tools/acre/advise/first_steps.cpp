@@ -28,7 +28,7 @@ constexpr double too_much_to_leave = 0.05;
 std::string preload_text(const std::string& name) {
     if (name == preload_saving::acre_heap) return "start it by acre run";
     if (name == preload_saving::acre_plan)
-        return "start it by acre run with the plan that acre plan makes of this trace";
+        return "start it by acre run with the plan that acre plan -o writes of this trace";
     return "preload " + name;
 }
 

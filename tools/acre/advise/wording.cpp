@@ -126,6 +126,11 @@ bool is_string(const change_place& place) {
     return place.kind == place_kind::container && place.name == string_name;
 }
 
+bool holds_strings(const change_place& place) {
+    return place.kind == place_kind::container && !is_string(place) &&
+           place.name.find(string_name) != std::string::npos;
+}
+
 bool is_shared(const change_place& place) {
     return !place.shared.empty();
 }
@@ -246,7 +251,8 @@ const char* c_alignment_of(const advice& each) {
 
 /// Where C code that resets an arena is called.
 std::string reset_place_of(const advice& each, const std::string& function) {
-    if (each.candidate == verdict::arena) return "call it in " + function + ", after the last use";
+    if (each.candidate == verdict::arena)
+        return "call it in " + function + lines_text(each.lines) + ", after the last use; in the loop, if any";
     return "where all of them are dead, if anywhere";
 }
 
@@ -570,6 +576,11 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         cautions.emplace_back(
             "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
             "the text by += in the new type.");
+        if (std::ranges::any_of(each.places, holds_strings)) {
+            cautions.emplace_back(
+                "What a container of such strings makes of a literal gets its memory from the container: "
+                "emplace_back(\"...\") does that, and push_back(\"...\") does not compile.");
+        }
         cautions.emplace_back(
             "As the key of a map or set it is made anew for each look-up by another text, which costs more than it "
             "saves: use those of acre::containers_in in acre/adapt/containers.hpp, which find any text.");
