@@ -1,15 +1,19 @@
 // Programs with known answers, for each rule and its limits.
 #include "advise/candidates.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <map>
 #include <random>
 
 #include "advise/advice_code.hpp"
 #include "advise/measure.hpp"
 #include "advise/wording.hpp"
+#include "programs/elf_file.hpp"
 #include "tools/support/made_trace.hpp"
 #include "tools/support/temporary_directory.hpp"
 #include "trace/reader.hpp"
@@ -1346,6 +1350,39 @@ TEST_F(candidates_in_c, an_arena_for_the_larger_part_stays) {
     advised_in_c("load");
     ASSERT_NE(with(verdict::phase_arena), nullptr);
     EXPECT_EQ(with(verdict::phase_arena)->figures.objects, 2000U);
+}
+
+[[gnu::noinline]] const void* where_it_is_called() {
+    return __builtin_return_address(0);
+}
+
+// cmark frees what its two functions allocate at thirteen places, by a pointer of a struct.
+TEST_F(candidates_in_c, what_calls_by_a_pointer_does_not_change) {
+    const auto makes = made.stack({"main", "new_node:8", "malloc"});
+    churn(makes, made.stack({"main", "drop:9"}), 0);
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    const void* (*volatile pointer)() = where_it_is_called;
+    const std::map<std::string, const void*> calls{{"new_node", where_it_is_called()}, {"drop", pointer()}};
+    Dl_info file{};
+    ASSERT_NE(::dladdr(calls.at("drop"), &file), 0);
+    made.tables.modules.push_back({program, build_id_of(program), 0});
+    for (frame_info& frame : made.tables.frames) {
+        const auto call = calls.find(frame.locations[0].function);
+        if (call == calls.end()) continue;
+        frame.module = static_cast<std::uint32_t>(made.tables.modules.size() - 1);
+        frame.module_offset = static_cast<std::uint64_t>(static_cast<const char*>(call->second) -
+                                                         static_cast<const char*>(file.dli_fbase)) -
+                              1;
+    }
+    const advice* nodes = advised_in_c("new_node");
+    ASSERT_NE(nodes, nullptr);
+    ASSERT_EQ(nodes->malloc_callers.size(), 2U);
+    const std::string text = cautions_text(*nodes);
+    EXPECT_NE(text.find("These are allocated and freed by new_node (made.c): put"), std::string::npos) << text;
+    EXPECT_NE(text.find("drop (made.c) calls malloc, realloc or free by a pointer: where the program sets that to one "
+                        "of these, set it to the code's."),
+              std::string::npos)
+        << text;
 }
 
 // libyaml with another input: a line of its arena grew what outlived the reset.

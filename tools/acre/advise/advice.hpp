@@ -159,6 +159,7 @@ struct malloc_caller {
     std::uint32_t function = 0;
     source_location at;         // of one of its calls
     std::uint64_t objects = 0;  // of the advice, that it allocates or frees
+    bool by_pointer = false;    // it calls what a pointer is set to: that changes, and not the function
 };
 
 struct advice {

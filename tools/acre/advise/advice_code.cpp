@@ -6,11 +6,13 @@
 #include <array>
 #include <cctype>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "container_type.hpp"
+#include "malloc_callers.hpp"
 #include "text/text.hpp"
 #include "wording.hpp"
 
@@ -367,7 +369,7 @@ std::vector<std::string> files_to_share_among(const advice& each, const call_pat
     if (each.candidate == verdict::leave || each.candidate == verdict::stack_buffer) return {};
     std::vector<std::string> files;
     const auto add = [&](std::uint32_t site) { files.push_back(paths.sites()[site].file); };
-    for (const malloc_caller& of : each.malloc_callers) files.push_back(of.at.file);
+    for (const malloc_caller& of : direct_callers(each.malloc_callers)) files.push_back(of.at.file);
     if (!files.empty()) return files_to_share_among(files);
     const verdict_traits& traits = traits_of(each.candidate);
     // What goes through a hook is served behind it, but for an arena: that serves these callers of it alone.
@@ -443,7 +445,7 @@ std::string variable_name(const std::string& function) {
 namespace {
 
 /// What the names of all these functions begin with, as "yaml" of yaml_malloc and yaml_free; empty: no whole word.
-std::string common_prefix(const std::vector<malloc_caller>& functions, const call_paths& paths) {
+std::string common_prefix(std::span<const malloc_caller> functions, const call_paths& paths) {
     if (functions.size() < 2) return {};
     std::string common = paths.functions()[functions.front().function].short_name;
     for (const malloc_caller& each : functions) {
@@ -456,7 +458,7 @@ std::string common_prefix(const std::vector<malloc_caller>& functions, const cal
 
 /// For a change of several functions a name that none of them has, else that of the advice's function.
 std::string name_for(const advice& each, const call_paths& paths) {
-    const std::string common = common_prefix(each.malloc_callers, paths);
+    const std::string common = common_prefix(direct_callers(each.malloc_callers), paths);
     return variable_name(common.empty() ? paths.functions()[each.function].short_name : common + "_heap");
 }
 

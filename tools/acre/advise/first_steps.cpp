@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "malloc_callers.hpp"
 #include "rules.hpp"
 #include "text/text.hpp"
 #include "wording.hpp"
@@ -76,10 +77,12 @@ std::string cost_of(const advice& each, const call_paths& paths) {
         for (const site_objects& site : each.sites) files.insert(paths.sites()[site.site].file);
         text = plural(each.sites.size(), "site", "sites");
     } else {
-        for (const malloc_caller& of : each.malloc_callers) files.insert(of.at.file);
-        text = plural(each.malloc_callers.size(), "function", "functions");
+        const auto functions = direct_callers(each.malloc_callers);
+        for (const malloc_caller& of : functions) files.insert(of.at.file);
+        text = plural(functions.size(), "function", "functions");
     }
     if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
+    if (!pointer_callers(each.malloc_callers).empty()) text += " and pointers to malloc or free";
     text += " to change";
     if (each.is_known_by_runs())
         return text + fmt::format("; {:.2f} times the memory at the peak", each.in_runs->peak_ratio);

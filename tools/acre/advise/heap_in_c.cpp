@@ -92,7 +92,7 @@ advice heap_in_c::joined(const std::vector<const advice*>& parts) const {
     const auto hook =
         std::ranges::find_if(parts, [](const advice* each) { return each->place.kind == place_kind::hook; });
     if (hook == parts.end()) {
-        change.place.name = "all that " + names_of(change.malloc_callers) + " allocate and free";
+        change.place.name = "all that " + names_of(direct_callers(change.malloc_callers)) + " allocate and free";
     } else {
         change.place = (*hook)->place;
         change.function = change.place.function;
@@ -101,7 +101,7 @@ advice heap_in_c::joined(const std::vector<const advice*>& parts) const {
 }
 
 /// The two of most objects, and the number of the others.
-std::string heap_in_c::names_of(const std::vector<malloc_caller>& functions) const {
+std::string heap_in_c::names_of(std::span<const malloc_caller> functions) const {
     const auto name = [&](std::size_t i) { return paths_.functions()[functions[i].function].short_name; };
     if (functions.empty()) return "unknown functions";
     if (functions.size() == 1) return name(0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ private:
     std::vector<std::vector<const advice*>> sets_of(const std::vector<advice>& advices, Predicate may_join) const;
     bool may_use_heap(const advice& each) const;
     advice joined(const std::vector<const advice*>& parts) const;
-    std::string names_of(const std::vector<malloc_caller>& functions) const;
+    std::string names_of(std::span<const malloc_caller> functions) const;
 
     const history& run_;
     const call_paths& paths_;

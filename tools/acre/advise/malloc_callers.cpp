@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "change_places.hpp"
+#include "programs/elf_file.hpp"
 #include "rules.hpp"
 
 namespace acre::tool {
@@ -36,9 +37,10 @@ std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const
         if (function == 0) return;
         const auto known = std::ranges::find(found, function, &malloc_caller::function);
         if (known == found.end()) {
-            found.push_back({function, paths_.place_in(stack, function), objects});
+            found.push_back({function, paths_.place_in(stack, function), objects, calls_by_pointer(stack)});
         } else {
             known->objects += objects;
+            known->by_pointer = known->by_pointer && calls_by_pointer(stack);
         }
     };
     for (std::uint32_t i = 0; i < allocates_.size(); ++i) {
@@ -48,10 +50,38 @@ std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const
     for (const freeing& each : freeings_) {
         if (allocating.contains(allocates_[each.context])) add(each.function, each.stack, each.objects);
     }
+    if (std::ranges::all_of(found, &malloc_caller::by_pointer)) {
+        for (malloc_caller& each : found) each.by_pointer = false;
+    }
     std::ranges::sort(found, [](const malloc_caller& a, const malloc_caller& b) {
+        if (a.by_pointer != b.by_pointer) return b.by_pointer;
         return a.objects != b.objects ? a.objects > b.objects : a.function < b.function;
     });
     return found;
+}
+
+/// Whether the program's innermost frame calls the C library by a pointer.
+bool malloc_callers::calls_by_pointer(std::uint32_t stack) const {
+    for (; stack != no_stack; stack = paths_.caller_of(stack)) {
+        const std::uint32_t frame = paths_.frame_of(stack);
+        const auto& functions = paths_.functions_at(frame);
+        if (std::ranges::none_of(functions, [&](std::uint32_t each) { return is_own(paths_.functions()[each]); }))
+            continue;
+        const auto [entry, is_new] = by_pointer_.try_emplace(frame, false);
+        if (is_new) entry->second = is_by_pointer(frame);
+        return entry->second;
+    }
+    return false;
+}
+
+bool malloc_callers::is_by_pointer(std::uint32_t frame) const {
+    const frame_info& of = paths_.frame(frame);
+    if (of.module == frame_info::no_module) return false;
+    const module_info& module = paths_.module(of.module);
+    const auto [entry, is_new] = is_that_of_the_recording_.try_emplace(of.module, false);
+    if (is_new) entry->second = !module.build_id.empty() && build_id_of(module.path) == module.build_id;
+    // A frame is the address of the call: its last byte.
+    return entry->second && call_before(module.path, of.module_offset + 1) == call_kind::by_pointer;
 }
 
 std::set<std::uint32_t> malloc_callers::of_most(const context_set& contexts) const {

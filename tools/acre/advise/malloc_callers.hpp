@@ -2,9 +2,11 @@
 // allocate elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "advice.hpp"
@@ -19,7 +21,8 @@ public:
     malloc_callers(const history& run, const call_paths& paths);
 
     /// The functions that have to change where all calls of malloc change in the functions that allocate these: those,
-    /// and all that free what they allocate, also for others. Most objects first.
+    /// and all that free what they allocate, also for others. Those that call by a pointer come last, unless all do;
+    /// most objects first. Reads the program's files where they are those of the recording.
     std::vector<malloc_caller> of(const context_set& contexts) const;
 
     /// The functions that allocate or free a noticeable part of these themselves.
@@ -33,10 +36,25 @@ private:
         std::uint64_t objects = 0;
     };
 
+    bool calls_by_pointer(std::uint32_t stack) const;
+    bool is_by_pointer(std::uint32_t frame) const;
+
     const history& run_;
     const call_paths& paths_;
     std::vector<std::uint32_t> allocates_;  // by context: the innermost function of the program; 0: unknown
     std::vector<freeing> freeings_;
+    mutable std::map<std::uint32_t, bool> by_pointer_;                // by frame, where it was asked for
+    mutable std::map<std::uint32_t, bool> is_that_of_the_recording_;  // by module
 };
+
+/// Those whose own calls change.
+inline std::span<const malloc_caller> direct_callers(const std::vector<malloc_caller>& callers) {
+    return {callers.begin(), std::ranges::find_if(callers, &malloc_caller::by_pointer)};
+}
+
+/// Those that call what a pointer is set to.
+inline std::span<const malloc_caller> pointer_callers(const std::vector<malloc_caller>& callers) {
+    return std::span{callers}.subspan(direct_callers(callers).size());
+}
 
 }  // namespace acre::tool

@@ -334,6 +334,7 @@ std::string pinned_text(const pinned_memory& of, const call_paths& paths) {
         text += wrapped(
             "Call the code in place of malloc, realloc, calloc and free in " + callers_text(of.callers, paths) + ".", 3,
             110);
+        text += wrapped(pointers_text(of.callers, paths), 3, 110);
     }
     return text + code_text(of, paths);
 }

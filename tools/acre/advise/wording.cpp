@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <span>
 
 #include "advice_code.hpp"
 #include "container_type.hpp"
+#include "malloc_callers.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
@@ -404,7 +406,9 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     return fmt::vformat(text, values);
 }
 
-std::string callers_text(const std::vector<malloc_caller>& callers, const call_paths& paths) {
+namespace {
+
+std::string functions_text(std::span<const malloc_caller> callers, const call_paths& paths) {
     std::vector<std::string> functions;
     for (const malloc_caller& of : callers) {
         if (functions.size() == max_callers_named) break;
@@ -414,6 +418,21 @@ std::string callers_text(const std::vector<malloc_caller>& callers, const call_p
     const std::size_t more = callers.size() - functions.size();
     return fmt::format("{}{}", fmt::join(functions, ", "),
                        more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
+}
+
+}  // namespace
+
+std::string callers_text(const std::vector<malloc_caller>& callers, const call_paths& paths) {
+    return functions_text(direct_callers(callers), paths);
+}
+
+std::string pointers_text(const std::vector<malloc_caller>& callers, const call_paths& paths) {
+    const auto by_pointer = pointer_callers(callers);
+    if (by_pointer.empty()) return {};
+    return fmt::format(
+        "{} {} malloc, realloc or free by a pointer: where the program sets that to one of these, set it to the "
+        "code's.",
+        functions_text(by_pointer, paths), by_pointer.size() == 1 ? "calls" : "call");
 }
 
 std::string way_text(const std::string& malloc_name) {
@@ -609,6 +628,8 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
+        if (const std::string pointers = pointers_text(each.malloc_callers, paths); !pointers.empty())
+            cautions.push_back(pointers);
         const std::string freed =
             each.malloc_callers.empty()
                 ? freed_today_text(each, paths)

@@ -12,6 +12,8 @@ namespace acre::tool {
 
 /// "parse (parse.c), drop (parse.c)": functions that call malloc and free, which change as a whole.
 std::string callers_text(const std::vector<malloc_caller>& callers, const call_paths& paths);
+/// What to do about those that call by a pointer; empty if there are none.
+std::string pointers_text(const std::vector<malloc_caller>& callers, const call_paths& paths);
 
 /// How a program gets another malloc, named as in preload_saving.
 std::string way_text(const std::string& malloc_name);

@@ -25,6 +25,17 @@ void with_sections(Elf* file, GElf_Word type, Function function) {
     }
 }
 
+/// Calls `function(segment)` for each segment of a type.
+template <class Function>
+void with_segments(Elf* file, GElf_Word type, Function function) {
+    std::size_t segments = 0;
+    if (elf_getphdrnum(file, &segments) != 0) return;
+    for (int i = 0; i < static_cast<int>(segments); ++i) {
+        GElf_Phdr segment{};
+        if (gelf_getphdr(file, i, &segment) != nullptr && segment.p_type == type) function(segment);
+    }
+}
+
 std::string hexadecimal(const char* bytes, std::size_t count) {
     constexpr const char* digits = "0123456789abcdef";
     std::string text;
@@ -52,14 +63,11 @@ std::string build_id_in(Elf_Data* notes) {
 std::string build_id_of(const fs::path& file) {
     std::string found;
     with_elf_file(file, [&](Elf* elf) {
-        std::size_t segments = 0;
-        if (elf_getphdrnum(elf, &segments) != 0) return;
-        for (int i = 0; i < static_cast<int>(segments) && found.empty(); ++i) {
-            GElf_Phdr segment{};
-            if (gelf_getphdr(elf, i, &segment) == nullptr || segment.p_type != PT_NOTE) continue;
+        with_segments(elf, PT_NOTE, [&](const GElf_Phdr& segment) {
+            if (!found.empty()) return;
             found = build_id_in(elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset), segment.p_filesz,
                                                      segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
-        }
+        });
     });
     return found;
 }
@@ -117,26 +125,49 @@ std::optional<std::uint64_t> function_table::address_of(const place& at) const {
     return found->begin + at.offset;
 }
 
-bool follows_call(const fs::path& file, std::uint64_t address) {
-    bool result = false;
+namespace {
+
+constexpr std::size_t longest_call = 7;
+
+/// Whether the program cannot write to an address once it runs: the table of functions of other files lies there.
+bool is_read_only_at_run_time(Elf* file, std::uint64_t address) {
+    bool is_within = false;
+    with_segments(file, PT_GNU_RELRO, [&](const GElf_Phdr& segment) {
+        is_within = is_within || (address >= segment.p_vaddr && address < segment.p_vaddr + segment.p_memsz);
+    });
+    return is_within;
+}
+
+/// The call at the end of these bytes, which end at `address`.
+call_kind call_at_end_of(const unsigned char* bytes, std::uint64_t address, Elf* file) {
+    const auto before_end = [&](std::size_t length) { return bytes + longest_call - length; };
+    if (*before_end(5) == 0xe8) return call_kind::direct;
+    // FF /2 with its operand, of up to five bytes.
+    for (std::size_t length = 2; length <= longest_call; ++length) {
+        if (before_end(length)[0] != 0xff || (before_end(length)[1] >> 3 & 7) != 2) continue;
+        const bool is_by_offset = length == 6 && before_end(length)[1] == 0x15;
+        if (!is_by_offset) return call_kind::by_pointer;
+        std::int32_t offset = 0;
+        std::memcpy(&offset, before_end(4), sizeof(offset));
+        const std::uint64_t pointer = address + static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
+        return is_read_only_at_run_time(file, pointer) ? call_kind::direct : call_kind::by_pointer;
+    }
+    return call_kind::none;
+}
+
+}  // namespace
+
+call_kind call_before(const fs::path& file, std::uint64_t address) {
+    call_kind result = call_kind::none;
     with_elf_file(file, [&](Elf* elf) {
-        std::size_t segments = 0;
-        if (elf_getphdrnum(elf, &segments) != 0) return;
-        for (int i = 0; i < static_cast<int>(segments); ++i) {
-            GElf_Phdr segment{};
-            if (gelf_getphdr(elf, i, &segment) == nullptr || segment.p_type != PT_LOAD) continue;
-            constexpr std::uint64_t longest = 7;
-            if (address < segment.p_vaddr + longest || address > segment.p_vaddr + segment.p_filesz) continue;
+        with_segments(elf, PT_LOAD, [&](const GElf_Phdr& segment) {
+            if (address < segment.p_vaddr + longest_call || address > segment.p_vaddr + segment.p_filesz) return;
             const Elf_Data* code = elf_getdata_rawchunk(
-                elf, static_cast<std::int64_t>(segment.p_offset + address - segment.p_vaddr - longest), longest,
-                ELF_T_BYTE);
+                elf, static_cast<std::int64_t>(segment.p_offset + address - segment.p_vaddr - longest_call),
+                longest_call, ELF_T_BYTE);
             if (code == nullptr || code->d_buf == nullptr) return;
-            const auto* bytes = static_cast<const unsigned char*>(code->d_buf);
-            result = bytes[longest - 5] == 0xe8;
-            // FF /2 with its operand, of up to five bytes.
-            for (std::uint64_t length = 2; length <= longest && !result; ++length)
-                result = bytes[longest - length] == 0xff && (bytes[longest - length + 1] >> 3 & 7) == 2;
-        }
+            result = call_at_end_of(static_cast<const unsigned char*>(code->d_buf), address, elf);
+        });
     });
     return result;
 }

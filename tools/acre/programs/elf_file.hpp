@@ -38,8 +38,14 @@ private:
     std::vector<function> functions_;  // ascending
 };
 
-/// Whether the instruction before an address in the file is a call.
-bool follows_call(const std::filesystem::path& file, std::uint64_t address);
+enum class call_kind : std::uint8_t {
+    none,        // no call
+    direct,      // of a function, also through the table of those of other files
+    by_pointer,  // of what a register or the program's memory points to
+};
+
+/// The call that ends at an address in the file.
+call_kind call_before(const std::filesystem::path& file, std::uint64_t address);
 
 /// How far above the return address of a call the one of the function around it lies, while it runs. Nothing where the
 /// unwind table does not say so without the other registers, as for functions that keep a frame pointer.

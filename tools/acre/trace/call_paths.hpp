@@ -94,6 +94,8 @@ public:
     std::uint32_t call_in(std::uint32_t stack, std::uint32_t function) const noexcept;
     std::uint32_t caller_of(std::uint32_t call) const noexcept { return tables_.call_tree[call].parent; }
     std::uint32_t frame_of(std::uint32_t call) const noexcept { return tables_.call_tree[call].frame; }
+    const frame_info& frame(std::uint32_t number) const noexcept { return tables_.frames[number]; }
+    const module_info& module(std::uint32_t number) const noexcept { return tables_.modules[number]; }
 
     /// The source location within `function` of its innermost call on the stack; line 0 if not known.
     source_location place_in(std::uint32_t stack, std::uint32_t function) const;
