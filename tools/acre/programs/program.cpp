@@ -18,6 +18,7 @@
 
 #include "elf_file.hpp"
 #include "opened_elf.hpp"
+#include "preloadable_library.hpp"
 #include "record/raw_log.hpp"
 #include "trace/error.hpp"
 
