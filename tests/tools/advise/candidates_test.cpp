@@ -12,6 +12,7 @@
 
 #include "advise/advice_code.hpp"
 #include "advise/measure.hpp"
+#include "advise/unseen_frees.hpp"
 #include "advise/wording.hpp"
 #include "programs/elf_file.hpp"
 #include "tools/support/made_trace.hpp"
@@ -37,6 +38,7 @@ protected:
     std::string site_of(const advice& each) const { return paths_->site_text(each.site); }
     const call_paths& paths() const { return *paths_; }
     const advice_list& list() const { return list_; }
+    const history& run() const { return *run_; }
 
     /// The advice whose busiest site is in this function.
     const advice* about(const std::string& function) const {
@@ -1352,6 +1354,10 @@ TEST_F(candidates_in_c, an_arena_for_the_larger_part_stays) {
     EXPECT_EQ(with(verdict::phase_arena)->figures.objects, 2000U);
 }
 
+[[gnu::noinline]] void frees_unseen(void* p) {
+    std::free(p);
+}
+
 [[gnu::noinline]] const void* where_it_is_called() {
     return __builtin_return_address(0);
 }
@@ -1383,6 +1389,18 @@ TEST_F(candidates_in_c, what_calls_by_a_pointer_does_not_change) {
                         "of these, set it to the code's."),
               std::string::npos)
         << text;
+
+    // yajl: a function that was inlined and left by a jump to free was in no stack, and not named.
+    frees_unseen(std::malloc(1));
+    advice_list completed = list();
+    find_unseen_frees(completed, run(), paths());
+    const std::vector<source_location>& unseen = completed.advices.front().unseen_frees;
+    EXPECT_TRUE(std::ranges::any_of(
+        unseen, [](const source_location& each) { return each.function.find("frees_unseen") != std::string::npos; }));
+    EXPECT_TRUE(std::ranges::none_of(
+        unseen, [](const source_location& each) { return each.function == "drop" || each.function == "new_node"; }));
+    EXPECT_NE(cautions_text(completed.advices.front()).find("Look at these, which call free or realloc as well"),
+              std::string::npos);
 }
 
 // libyaml with another input: a line of its arena grew what outlived the reset.

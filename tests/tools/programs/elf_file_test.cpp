@@ -4,7 +4,14 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "programs/imported_callers.hpp"
 
 namespace {
 
@@ -28,6 +35,18 @@ TEST(elf_file, tells_calls_by_a_pointer_from_others) {
     EXPECT_EQ(kind_of_call_before(writable()), call_kind::by_pointer);
     const void* (*volatile in_memory)() = where_it_is_called;
     EXPECT_EQ(kind_of_call_before(in_memory()), call_kind::by_pointer);
+}
+
+TEST(imported_callers, are_the_functions_that_call_one_of_another_file) {
+    constexpr std::array<std::string_view, 1> names{"dladdr"};
+    const std::vector<imported_call> found = callers_of_imported("/proc/self/exe", names);
+    const auto is_here = [](const imported_call& each) {
+        return each.function.find("kind_of_call_before") != std::string::npos;
+    };
+    EXPECT_TRUE(std::ranges::any_of(found, is_here));
+    constexpr std::array<std::string_view, 1> others{"no_such_function"};
+    EXPECT_TRUE(callers_of_imported("/proc/self/exe", others).empty());
+    EXPECT_TRUE(callers_of_imported("/no/such/file", names).empty());
 }
 
 TEST(elf_file, finds_no_call_where_there_is_none) {

@@ -189,6 +189,7 @@ struct advice {
     std::vector<line_of_frees> freed_at;        // the lines that free its objects, most objects first
     line_range lines;                           // of the scope or the owner, where its objects are allocated and freed
     std::vector<malloc_caller> malloc_callers;  // in C: all that have to change, if they change as a whole
+    std::vector<source_location> unseen_frees;  // in C: other functions of the file that call free or realloc
     std::vector<site_objects> blockers;         // their objects outlive the scope of the arena
     double share = 0;                           // of all allocations
     std::uint32_t escape_depth = 0;             // largest number of functions that an object leaves before it dies

@@ -281,6 +281,22 @@ std::string owner_text(const advice& each, const call_paths& paths) {
         fmt::format(fmt::runtime(owner), "T"));
 }
 
+/// Functions that free, and that no stack has.
+std::string unseen_frees_text(const advice& each) {
+    constexpr std::size_t max_frees_named = 15;
+    if (each.unseen_frees.empty()) return {};
+    std::vector<std::string> functions;
+    for (const source_location& at : each.unseen_frees) {
+        if (functions.size() == max_frees_named) break;
+        functions.push_back(at.file.empty() ? at.function
+                                            : fmt::format("{} ({}:{})", at.function, file_name(at.file), at.line));
+    }
+    const std::size_t more = each.unseen_frees.size() - functions.size();
+    return fmt::format(" Look at these, which call free or realloc as well, and may do so unseen: {}{}.",
+                       fmt::join(functions, ", "),
+                       more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
+}
+
 /// What another change saves, with where that is known from.
 std::string saving_text(const other_change& each) {
     const char* saves = each.nanoseconds.low < 0 ? "" : "saves ";
@@ -531,7 +547,7 @@ std::string location_of(const advice& each, const call_paths& paths) {
 std::string evidence_of(const advice& each, const call_paths& paths) {
     return fmt::format("{}, {}, {}. ", objects_text(each), sizes_text(each.figures), peak_text(each)) +
            filled(traits_of(each.candidate).evidence, each, paths) +
-           (each.of_scope ? " " + resets_text(each.resets) : "") +
+           (each.of_scope && each.candidate != verdict::general_heap ? " " + resets_text(each.resets) : "") +
            (each.refused  ? refusal_text(*each.refused, paths)
             : each.escape ? escape_text(*each.escape, paths)
                           : "");
@@ -576,7 +592,8 @@ std::string allocated_with_others_text(const advice& each, const line_of_frees& 
 
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths) {
     std::vector<std::string> cautions;
-    if (!each.blockers.empty()) cautions.push_back(blockers_text(each, paths));
+    const bool has_heap = each.decision == verdict::general_heap;  // which serves what outlives a scope as well
+    if (!each.blockers.empty() && !has_heap) cautions.push_back(blockers_text(each, paths));
     if (each.decision == verdict::leave) return cautions;
     if (has_hook_of_acre(each.place)) return {std::string{each.place.library->caution}};
     const verdict_traits& traits = traits_of(each.decision);
@@ -585,7 +602,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (*traits.caution_in_cpp != '\0' && !is_in_c(each, paths)) cautions.emplace_back(traits.caution_in_cpp);
     const bool has_strings = std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths);
-    if (has_strings && each.decision == verdict::general_heap) {
+    if (has_strings && has_heap) {
         cautions.emplace_back(
             "Change the type wherever these strings go, also in containers that this run did not show: one that is "
             "copied to or from a std::string is allocated twice. std::to_string and other libraries still give and "
@@ -635,7 +652,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
                 ? freed_today_text(each, paths)
                 : "A function that frees or reallocates such objects and was not reached in this run has to change as "
                   "well: look for all of them.";
-        if (!freed.empty()) cautions.push_back(freed);
+        if (!freed.empty()) cautions.push_back(freed + unseen_frees_text(each));
         if (each.instead && !has_reset(each.decision)) {
             cautions.push_back(arena_instead_text(*each.instead));
         } else if (each.instead || ends_at_once) {

@@ -1,0 +1,208 @@
+#include "call_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace acre::tool {
+
+namespace {
+
+// Bytes of a direct call, and of an instruction that sets the first argument: an opcode and 32 bits.
+constexpr std::uint64_t call_bytes = 5;
+constexpr unsigned char call_opcode = 0xe8;
+constexpr unsigned char set_argument_opcode = 0xbf;
+
+// How far from the call the code is searched. The size is set just before it; in the constructor's arguments may be
+// other calls.
+constexpr std::uint64_t searched_before = 16;
+constexpr std::uint64_t searched_after = 96;
+
+// Bytes of a move between registers: a prefix with the high bits of their numbers, an opcode, and the low bits.
+constexpr std::uint64_t move_bytes = 3;
+constexpr unsigned char move_opcode = 0x89;
+constexpr unsigned result_register = 0;    // rax
+constexpr unsigned argument_register = 7;  // rdi
+
+struct register_move {
+    unsigned from;
+    unsigned to;
+};
+
+std::optional<register_move> move_at(const unsigned char* code) {
+    const unsigned prefix = code[0];
+    const unsigned numbers = code[2];
+    if ((prefix & 0xfaU) != 0x48 || code[1] != move_opcode || numbers < 0xc0) return std::nullopt;
+    return register_move{.from = (numbers >> 3U & 7U) | (prefix & 4U) << 1U,
+                         .to = (numbers & 7U) | (prefix & 1U) << 3U};
+}
+
+std::int32_t number_at(const unsigned char* bytes) {
+    std::int32_t number = 0;
+    std::memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+std::uint64_t target_of(std::uint64_t end_of_call, const unsigned char* call) {
+    return end_of_call + static_cast<std::uint64_t>(std::int64_t{number_at(call + 1)});
+}
+
+}  // namespace
+
+call_code::call_code(Elf* file) {
+    GElf_Ehdr head{};
+    if (gelf_getehdr(file, &head) == nullptr || head.e_machine != EM_X86_64) return;
+    add_segments(file);
+    add_imports(file);
+}
+
+void call_code::add_segments(Elf* file) {
+    std::size_t count = 0;
+    if (elf_getphdrnum(file, &count) != 0) return;
+    for (int i = 0; i < static_cast<int>(count); ++i) {
+        GElf_Phdr each;
+        if (gelf_getphdr(file, i, &each) == nullptr || each.p_type != PT_LOAD || (each.p_flags & PF_X) == 0) continue;
+        const Elf_Data* data =
+            elf_getdata_rawchunk(file, static_cast<std::int64_t>(each.p_offset), each.p_filesz, ELF_T_BYTE);
+        if (data == nullptr || data->d_buf == nullptr) continue;
+        segments_.push_back({each.p_vaddr, data->d_size, static_cast<const unsigned char*>(data->d_buf)});
+    }
+}
+
+/// A file calls functions of others through a table of jumps, in the order of the relocations of .rela.plt.
+void call_code::add_imports(Elf* file) {
+    constexpr std::uint64_t entry_bytes = 16;
+    std::uint64_t first_entry = 0;
+    Elf_Scn* relocations = nullptr;
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(file, &names) != 0) return;
+    bool has_second_table = false;  // with control-flow protection
+    for (Elf_Scn* section = elf_nextscn(file, nullptr); section != nullptr; section = elf_nextscn(file, section)) {
+        GElf_Shdr head;
+        if (gelf_getshdr(section, &head) == nullptr) continue;
+        const char* found = elf_strptr(file, names, head.sh_name);
+        const std::string_view name = found != nullptr ? found : "";
+        if (name == ".rela.plt") relocations = section;
+        if (name == ".plt" && !has_second_table) first_entry = head.sh_addr + entry_bytes;
+        if (name == ".plt.sec") {
+            has_second_table = true;
+            first_entry = head.sh_addr;
+        }
+    }
+    GElf_Shdr head;
+    if (relocations == nullptr || first_entry == 0 || gelf_getshdr(relocations, &head) == nullptr) return;
+    Elf_Data* entries = elf_getdata(relocations, nullptr);
+    Elf_Scn* symbols = elf_getscn(file, head.sh_link);
+    GElf_Shdr symbols_head;
+    if (entries == nullptr || symbols == nullptr || gelf_getshdr(symbols, &symbols_head) == nullptr) return;
+    Elf_Data* table = elf_getdata(symbols, nullptr);
+    GElf_Rela each;
+    for (int i = 0; table != nullptr && gelf_getrela(entries, i, &each) != nullptr; ++i) {
+        GElf_Sym symbol;
+        if (gelf_getsym(table, static_cast<int>(GELF_R_SYM(each.r_info)), &symbol) == nullptr) continue;
+        const char* name = elf_strptr(file, symbols_head.sh_link, symbol.st_name);
+        if (name != nullptr) imports_.emplace(first_entry + entry_bytes * static_cast<std::uint64_t>(i), name);
+    }
+}
+
+/// The code at an address if that much of it before and after is there, else null.
+const unsigned char* call_code::at(std::uint64_t address, std::uint64_t before, std::uint64_t after) const {
+    for (const segment& each : segments_) {
+        if (address < each.begin || address - each.begin > each.bytes) continue;
+        const std::uint64_t offset = address - each.begin;
+        if (offset >= before && each.bytes - offset >= after) return each.code + offset;
+    }
+    return nullptr;
+}
+
+std::optional<std::uint64_t> call_code::target(std::uint64_t return_address) const {
+    const unsigned char* code = at(return_address, call_bytes, 0);
+    if (code == nullptr || *(code - call_bytes) != call_opcode) return std::nullopt;
+    return target_of(return_address, code - call_bytes);
+}
+
+std::optional<std::uint64_t> call_code::jump_target(std::uint64_t end) const {
+    constexpr unsigned char jump = 0xe9;
+    constexpr unsigned char short_jump = 0xeb;
+    constexpr unsigned char long_opcode = 0x0f;  // of a conditional jump; its condition follows
+    constexpr unsigned char indirect_jump = 0xff;
+    const unsigned char* code = at(end, call_bytes + 1, 0);
+    if (code == nullptr) return std::nullopt;
+    const bool is_conditional = *(code - 6) == long_opcode && (*(code - 5) & 0xf0U) == 0x80;
+    if (*(code - 5) == jump || is_conditional) return target_of(end, code - call_bytes);
+    // The distance of an indirect jump may look like a short one.
+    if (*(code - 2) != short_jump || *(code - 6) == indirect_jump || *(code - 3) == indirect_jump) return std::nullopt;
+    return end + static_cast<std::uint64_t>(std::int64_t{static_cast<signed char>(*(code - 1))});
+}
+
+bool call_code::jumps_through_table(std::uint64_t address) const {
+    constexpr std::array<unsigned char, 4> mark{0xf3, 0x0f, 0x1e, 0xfa};  // of a target of jumps
+    constexpr unsigned char prefix = 0xf2;
+    const unsigned char* code = at(address, 0, 8);
+    if (code == nullptr) return false;
+    if (std::equal(mark.begin(), mark.end(), code)) code += mark.size();
+    if (*code == prefix) ++code;
+    return code[0] == 0xff && code[1] == 0x25;
+}
+
+std::optional<std::uint64_t> call_code::first_argument(std::uint64_t return_address) const {
+    const unsigned char* code = at(return_address, call_bytes + searched_before, 0);
+    if (code == nullptr) return std::nullopt;
+    for (std::uint64_t before = call_bytes; before <= searched_before; ++before) {
+        const unsigned char* instruction = code - call_bytes - before;
+        if (*instruction == set_argument_opcode) return static_cast<std::uint32_t>(number_at(instruction + 1));
+    }
+    return std::nullopt;
+}
+
+std::vector<call_code::direct_call> call_code::next_calls(std::uint64_t return_address) const {
+    std::vector<direct_call> calls;
+    const unsigned char* code = at(return_address, 0, searched_after);
+    for (std::uint64_t i = 0; code != nullptr && i + call_bytes <= searched_after; ++i) {
+        const std::uint64_t end = return_address + i + call_bytes;
+        if (code[i] == call_opcode) calls.push_back({target_of(end, code + i), end});
+    }
+    return calls;
+}
+
+bool call_code::may_call(std::uint64_t begin, std::uint64_t end) const {
+    const unsigned char* code = end >= begin ? at(begin, 0, end - begin) : nullptr;
+    return code == nullptr || std::find(code, code + (end - begin), call_opcode) != code + (end - begin);
+}
+
+bool call_code::passes_result(std::uint64_t return_address, std::uint64_t later_return_address) const {
+    const std::uint64_t call = later_return_address - call_bytes;
+    if (call < return_address + move_bytes) return false;
+    const unsigned char* after = at(return_address, 0, move_bytes);
+    const unsigned char* before = at(call, move_bytes, 0);
+    if (after == nullptr || before == nullptr) return false;
+    const std::optional<register_move> kept = move_at(after);
+    const std::optional<register_move> passed = move_at(before - move_bytes);
+    if (!kept || kept->from != result_register || !passed || passed->to != argument_register) return false;
+    if (kept->to == passed->from) return !may_call(return_address, call);
+    // The result's own register soon holds something else.
+    return passed->from == result_register && call - return_address <= 2 * move_bytes;
+}
+
+const char* call_code::imported(std::uint64_t target) const {
+    const auto found = imports_.find(target);
+    return found == imports_.end() ? nullptr : found->second;
+}
+
+std::vector<std::uint64_t> call_code::ends_of_calls_of(std::span<const std::string_view> names) const {
+    constexpr unsigned char jump_opcode = 0xe9;
+    std::vector<std::uint64_t> ends;
+    for (const segment& each : segments_) {
+        for (std::uint64_t i = 0; i + call_bytes <= each.bytes; ++i) {
+            const unsigned char* code = each.code + i;
+            if (*code != call_opcode && *code != jump_opcode) continue;
+            const std::uint64_t end = each.begin + i + call_bytes;
+            const char* name = imported(target_of(end, code));
+            if (name != nullptr && std::ranges::find(names, std::string_view{name}) != names.end()) ends.push_back(end);
+        }
+    }
+    return ends;
+}
+
+}  // namespace acre::tool
