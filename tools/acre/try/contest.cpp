@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <span>
@@ -350,10 +351,13 @@ private:
     }
 
     /// Where there is no time for so many rounds of all ways that they say anything, the best of the first round have
-    /// them.
+    /// them: for intervals of 95 % of the most important ways, or fewer where there is not even time for that.
     void leave_out_those_without_time(double way_seconds) {
-        const double rounds_of_one = rounds_to_lose * way_seconds;
         const double left = options_.budget_seconds - elapsed();
+        const double wanted =
+            std::clamp(std::floor(left / (important() * way_seconds)), static_cast<double>(rounds_to_lose),
+                       static_cast<double>(min_interval_rounds + 1));  // the first one does not count
+        const double rounds_of_one = wanted * way_seconds;
         if (result_.was_interrupted || left >= rounds_of_one * playing()) return;
         std::vector<first_run> runs(result_.ways.size());
         for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -368,6 +372,14 @@ private:
             result_.ways[i].failure =
                 fmt::format("took {:.2f} times the CPU time in the only run that there was time for", runs[i].cost);
         }
+    }
+
+    /// How many ways are: the two best for the whole program, three groups, and what each is compared with.
+    double important() const {
+        constexpr std::ptrdiff_t most_groups = 3;
+        const auto is_group = [](const way_result& each) { return each.how.beside.has_value(); };
+        const std::ptrdiff_t groups = std::min(std::ranges::count_if(result_.ways, is_group), most_groups);
+        return static_cast<double>(3 + (groups == 0 ? 0 : groups + 1));
     }
 
     /// As a ratio to that of the way that it is compared with.
