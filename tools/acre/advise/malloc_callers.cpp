@@ -64,9 +64,8 @@ std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const
 bool malloc_callers::calls_by_pointer(std::uint32_t stack) const {
     for (; stack != no_stack; stack = paths_.caller_of(stack)) {
         const std::uint32_t frame = paths_.frame_of(stack);
-        const auto& functions = paths_.functions_at(frame);
-        if (std::ranges::none_of(functions, [&](std::uint32_t each) { return is_own(paths_.functions()[each]); }))
-            continue;
+        const auto is_own_function = [&](std::uint32_t each) { return is_own(paths_.functions()[each]); };
+        if (std::ranges::none_of(paths_.functions_at(frame), is_own_function)) continue;
         const auto [entry, is_new] = by_pointer_.try_emplace(frame, false);
         if (is_new) entry->second = is_by_pointer(frame);
         return entry->second;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "advice_code.hpp"
@@ -83,8 +84,9 @@ void find_unseen_frees(advice_list& list, const history& run, const call_paths& 
             }
         }
         const std::set<std::string> files = files_of(each, paths);
-        std::ranges::stable_partition(each.unseen_frees,
-                                      [&](const source_location& at) { return files.contains(at.file); });
+        std::ranges::sort(each.unseen_frees, {}, [&](const source_location& at) {
+            return std::tuple{!files.contains(at.file), at.file, at.line, at.function};
+        });
     }
 }
 
