@@ -571,6 +571,28 @@ TEST_F(first_answer, is_not_to_leave_the_program_where_something_may_save_much) 
     EXPECT_TRUE(first_steps_of(list_, paths_).steps.empty());
 }
 
+// Of two threads that wait for each other in malloc: .65 to 1.5 of the median from round to round.
+TEST_F(first_answer, is_not_to_leave_the_program_where_runs_differ_too_much_to_tell) {
+    list_.advices.resize(1);
+    list_.runs = program_runs{.rounds = 7};
+    list_.preloads = {{"mimalloc", {-70, -20, 30}, {}}, {"tcmalloc", {-190, -60, 70}, {}}};  // of 1000
+    advice& change = list_.advices.front();
+    change.in_runs = run_saving{
+        .nanoseconds = {-220, -10, 200}, .policy = "heap", .is_what_is_advised = true, .share_of_cpu = -0.01};
+    change.decision = verdict::leave;
+    const first_steps steps = first_steps_of(list_, paths_);
+    EXPECT_FALSE(steps.leaves());
+    const std::string text = first_steps_text(steps);
+    EXPECT_NE(text.find("too much to exclude"), std::string::npos) << text;
+    ASSERT_TRUE(steps.not_excluded.has_value());
+    EXPECT_EQ(steps.not_excluded->advice, 0U) << text;
+    change.in_runs->nanoseconds = {-60, -10, 40};
+    ASSERT_TRUE(first_steps_of(list_, paths_).not_excluded.has_value());
+    EXPECT_EQ(first_steps_of(list_, paths_).not_excluded->what, "tcmalloc") << "the others surely save less than 5 %";
+    list_.preloads.pop_back();
+    EXPECT_TRUE(first_steps_of(list_, paths_).leaves());
+}
+
 // Of one round: a scratch that a replay says to save 100 came first, where a run by acre's heap had saved 220.
 TEST_F(first_answer, names_what_needs_no_code_though_its_rounds_are_few) {
     list_.runs = program_runs{.rounds = 1, .seconds = 1};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joined_sets.hpp"
+#include "own_call.hpp"
 #include "rules.hpp"
 #include "text/text.hpp"
 
@@ -612,15 +613,6 @@ private:
     enum class freed_as : std::uint8_t { unknown, frame, other };
     std::vector<freed_as> frees_of_frames_;  // by context
 };
-
-/// A function of the program's own code, also if it is named like malloc.
-bool is_own(const function_info& of) {
-    const std::string& name = of.short_name;
-    return !of.in_runtime_library && !name.starts_with("std::") && !name.starts_with("__gnu_cxx::") &&
-           !name.starts_with("operator new") && !name.starts_with("operator delete") && !name.starts_with("acre::") &&
-           !is_of_library_with_hook(name) && name != "_start" &&
-           !(of.only_allocates && (name == "malloc" || name == "calloc" || name == "realloc"));
-}
 
 bool has_hook_of_acre(const change_place& place) {
     return place.library != nullptr && !place.library->code.empty();

@@ -58,9 +58,6 @@ inline bool is_coroutine_frame(const change_place& place) {
 /// The name of a place whose objects are the characters of strings.
 inline constexpr std::string_view string_name = "std::string";
 
-/// A function of the program: of no library that allocates for it.
-bool is_own(const function_info& of);
-
 /// Memory of a library that acre has a hook for (include/acre/adapt/hooks), by which all of it is put elsewhere.
 bool has_hook_of_acre(const change_place& place);
 

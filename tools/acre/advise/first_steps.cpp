@@ -217,6 +217,23 @@ std::optional<first_step> not_excluded(const advice_list& list, const call_paths
     return most;
 }
 
+/// What runs do not exclude to save much, because they differ too much: of these what saved most in the median.
+std::optional<first_step> not_excluded_by_runs(const advice_list& list, const call_paths& paths) {
+    std::optional<first_step> most;
+    const auto consider = [&](first_step step) {
+        step.share = share_of(step.nanoseconds.high, list);
+        step.is_certain = false;
+        if (step.share.value_or(0) < too_much_to_leave) return;
+        if (!most || step.nanoseconds.median > most->nanoseconds.median) most = std::move(step);
+    };
+    for (const preload_saving& each : list.preloads) consider(step_of(each, list));
+    for (std::size_t i = 0; i < list.advices.size(); ++i) {
+        const advice& each = list.advices[i];
+        if (each.candidate != verdict::leave && each.is_known_by_runs()) consider(step_of(list, i, paths));
+    }
+    return most;
+}
+
 std::string share_text(const first_step& step) {
     return step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "";
 }
@@ -254,15 +271,20 @@ const char* how_to_be_certain(const first_step& step, bool of_runs) {
                    : "That is not certain: measure it with acre advise --run before you change the code.";
 }
 
-std::string not_excluded_text(const first_step& step) {
+std::string not_excluded_text(const first_step& step, bool of_runs) {
     const std::string what =
         step.advice ? fmt::format("number {}, {},", *step.advice + 1, step.what) : way_text(step.what);
+    if (of_runs) {
+        return fmt::format(
+            "Nothing below is sure to save {:.0f} % of the CPU time. But the runs differ too much to exclude that {} "
+            "saves up to {}{}: give --run more time, with little else running.",
+            threshold::worth_the_change * 100, what, time_text(step.nanoseconds.high), share_text(step));
+    }
     const char* why = step.advice ? "only a sample of the allocations was replayed, and it does"
                                   : "a replay sees neither where data lies nor page faults: it does";
     return fmt::format(
         "Nothing below is sure to save {:.0f} % of the CPU time. But {} not exclude that {} saves up to {}{}: measure "
-        "it "
-        "with acre try, or with acre advise --run.",
+        "it with acre try, or with acre advise --run.",
         threshold::worth_the_change * 100, why, what, time_text(step.nanoseconds.high), share_text(step));
 }
 
@@ -297,6 +319,7 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
             found.steps.push_back(*perhaps);
         } else {
             found.not_excluded = not_excluded(list, paths);
+            if (!found.not_excluded && has_enough_rounds(list)) found.not_excluded = not_excluded_by_runs(list, paths);
         }
         return found;
     }
@@ -312,7 +335,7 @@ std::vector<std::string> first_steps_sentences(const first_steps& of) {
     if (!of.is_known) return {};
     if (of.replay_exceeds_run)
         return {"What can be saved is not known from a replay: measure it with acre try, or with acre advise --run."};
-    if (of.not_excluded) return {not_excluded_text(*of.not_excluded)};
+    if (of.not_excluded) return {not_excluded_text(*of.not_excluded, of.of_runs && !of.not_excluded->is_of_replay)};
     if (of.steps.empty() && of.has_few_rounds) {
         return {"Nothing saved " + fmt::format("{:.0f} %", threshold::worth_the_change * 100) +
                 " of the CPU time in these runs, but so few rounds do not exclude chance: give --run more time."};

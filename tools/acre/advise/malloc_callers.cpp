@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "change_places.hpp"
+#include "own_call.hpp"
 #include "programs/elf_file.hpp"
 #include "rules.hpp"
 
@@ -10,23 +10,20 @@ namespace acre::tool {
 
 namespace {
 
-std::uint32_t innermost_own(std::uint32_t stack, const call_paths& paths) {
-    for (; stack != no_stack; stack = paths.caller_of(stack)) {
-        for (const std::uint32_t function : paths.functions_at(paths.frame_of(stack))) {
-            if (is_own(paths.functions()[function])) return function;
-        }
-    }
-    return 0;
+std::uint32_t innermost_own_function(std::uint32_t stack, const call_paths& paths) {
+    const auto call = innermost_own_call(stack, paths);
+    return call ? call->function : 0;
 }
 
 }  // namespace
 
 malloc_callers::malloc_callers(const history& run, const call_paths& paths) : run_{run}, paths_{paths} {
     allocates_.reserve(run.contexts().size());
-    for (const allocation_context& each : run.contexts()) allocates_.push_back(innermost_own(each.stack, paths));
+    for (const allocation_context& each : run.contexts())
+        allocates_.push_back(innermost_own_function(each.stack, paths));
     freeings_.reserve(run.freeings().size());
     for (const auto& [context, stack, objects] : run.freeings())
-        freeings_.push_back({context, stack, innermost_own(stack, paths), objects});
+        freeings_.push_back({context, stack, innermost_own_function(stack, paths), objects});
 }
 
 std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const {
@@ -60,17 +57,13 @@ std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const
     return found;
 }
 
-/// Whether the program's innermost frame calls the C library by a pointer.
+/// Whether the program's innermost call is one of the C library by a pointer.
 bool malloc_callers::calls_by_pointer(std::uint32_t stack) const {
-    for (; stack != no_stack; stack = paths_.caller_of(stack)) {
-        const std::uint32_t frame = paths_.frame_of(stack);
-        const auto is_own_function = [&](std::uint32_t each) { return is_own(paths_.functions()[each]); };
-        if (std::ranges::none_of(paths_.functions_at(frame), is_own_function)) continue;
-        const auto [entry, is_new] = by_pointer_.try_emplace(frame, false);
-        if (is_new) entry->second = is_by_pointer(frame);
-        return entry->second;
-    }
-    return false;
+    const auto call = innermost_own_call(stack, paths_);
+    if (!call) return false;
+    const auto [entry, is_new] = by_pointer_.try_emplace(call->frame, false);
+    if (is_new) entry->second = is_by_pointer(call->frame);
+    return entry->second;
 }
 
 bool malloc_callers::is_by_pointer(std::uint32_t frame) const {
@@ -78,7 +71,7 @@ bool malloc_callers::is_by_pointer(std::uint32_t frame) const {
     if (of.module == frame_info::no_module) return false;
     const module_info& module = paths_.module(of.module);
     const auto [entry, is_new] = is_that_of_the_recording_.try_emplace(of.module, false);
-    if (is_new) entry->second = !module.build_id.empty() && build_id_of(module.path) == module.build_id;
+    if (is_new) entry->second = has_build_id(module.path, module.build_id);
     // A frame is the address of the call: its last byte.
     return entry->second && call_before(module.path, of.module_offset + 1) == call_kind::by_pointer;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "advice_code.hpp"
+#include "own_call.hpp"
 #include "programs/elf_file.hpp"
 #include "programs/imported_callers.hpp"
 #include "rules.hpp"
@@ -27,8 +28,7 @@ public:
         constexpr std::array<std::string_view, 3> names{"free", "realloc", "reallocarray"};
         const auto [entry, is_new] = known_.try_emplace(module);
         const module_info& file = paths_.module(module);
-        if (is_new && !file.build_id.empty() && build_id_of(file.path) == file.build_id)
-            entry->second = callers_of_imported(file.path, names);
+        if (is_new && has_build_id(file.path, file.build_id)) entry->second = callers_of_imported(file.path, names);
         return entry->second;
     }
 
@@ -40,14 +40,10 @@ private:
 /// The files of the program's own code that allocate an advice's objects.
 std::set<std::uint32_t> modules_of(const advice& each, const history& run, const call_paths& paths) {
     std::set<std::uint32_t> modules;
-    const auto is_own_function = [&](std::uint32_t function) { return is_own(paths.functions()[function]); };
     for (const std::uint32_t context : each.contexts) {
-        for (std::uint32_t stack = run.contexts()[context].stack; stack != no_stack; stack = paths.caller_of(stack)) {
-            const std::uint32_t frame = paths.frame_of(stack);
-            if (std::ranges::none_of(paths.functions_at(frame), is_own_function)) continue;
-            if (paths.frame(frame).module != frame_info::no_module) modules.insert(paths.frame(frame).module);
-            break;
-        }
+        const auto call = innermost_own_call(run.contexts()[context].stack, paths);
+        if (call && paths.frame(call->frame).module != frame_info::no_module)
+            modules.insert(paths.frame(call->frame).module);
     }
     return modules;
 }

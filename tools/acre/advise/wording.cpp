@@ -222,7 +222,8 @@ std::string c_text(const advice& each, const call_paths& paths) {
     return fmt::format(
         "{} in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
-        "calls into libacre.so take longer.",
+        "calls into libacre.so take longer. The C++ library, which this brings, takes some 1.7 MB of memory; "
+        "with -l:libstdc++.a in place of -lstdc++ .4 MB.",
         where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 

@@ -141,9 +141,7 @@ private:
     std::vector<call_place> callers_of(const call_place& wrapper) const {
         const call_address& last = wrapper.addresses.back();
         const module_info& module = tables_.modules[last.module];
-        if (wrapper.addresses.size() == site_plan::max_frames || module.build_id.empty() ||
-            build_id_of(module.path) != module.build_id)
-            return {};
+        if (wrapper.addresses.size() == site_plan::max_frames || !has_build_id(module.path, module.build_id)) return {};
         const auto bytes = frame_bytes_at(module.path, last.offset);
         if (!bytes || *bytes > site_plan::max_frame_bytes || *bytes % 8 != 0) return {};
         std::vector<std::pair<std::uint32_t, std::uint32_t>> stacks;

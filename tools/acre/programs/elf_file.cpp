@@ -72,6 +72,10 @@ std::string build_id_of(const fs::path& file) {
     return found;
 }
 
+bool has_build_id(const fs::path& file, std::string_view build_id) {
+    return !build_id.empty() && build_id_of(file) == build_id;
+}
+
 std::vector<std::string> needed_libraries(const fs::path& file) {
     std::vector<std::string> names;
     with_elf_file(file, [&](Elf* elf) {

@@ -5,12 +5,16 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace acre::tool {
 
 /// The build id of a file in lower-case hexadecimal; empty if it has none or cannot be read.
 std::string build_id_of(const std::filesystem::path& file);
+
+/// Whether a file has this build id; false for an empty one.
+bool has_build_id(const std::filesystem::path& file, std::string_view build_id);
 
 /// The names of the libraries that a file needs directly.
 std::vector<std::string> needed_libraries(const std::filesystem::path& file);
