@@ -23,6 +23,11 @@ using namespace acre::tool;
 
 const void* (*volatile writable)() = where_it_is_called;
 
+// Code that takes the address of a function calls it through another entry of the table of jumps.
+[[gnu::noinline]] auto address_of_dladdr() {
+    return &::dladdr;
+}
+
 call_kind kind_of_call_before(const void* address) {
     Dl_info file{};
     EXPECT_NE(::dladdr(address, &file), 0);
@@ -39,6 +44,7 @@ TEST(elf_file, tells_calls_by_a_pointer_from_others) {
 
 TEST(imported_callers, are_the_functions_that_call_one_of_another_file) {
     constexpr std::array<std::string_view, 1> names{"dladdr"};
+    ASSERT_NE(address_of_dladdr(), nullptr);
     const std::vector<imported_call> found = callers_of_imported("/proc/self/exe", names);
     const auto is_here = [](const imported_call& each) {
         return each.function.find("kind_of_call_before") != std::string::npos;

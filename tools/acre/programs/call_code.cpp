@@ -48,6 +48,16 @@ std::uint64_t target_of(std::uint64_t end_of_call, const unsigned char* call) {
     return end_of_call + static_cast<std::uint64_t>(std::int64_t{number_at(call + 1)});
 }
 
+// A call or a jump through a pointer of the file: two bytes, and the distance of the pointer.
+constexpr std::uint64_t pointer_jump_bytes = 6;
+constexpr unsigned char pointer_opcode = 0xff;
+constexpr unsigned char pointer_jump = 0x25;
+constexpr unsigned char pointer_call = 0x15;
+
+std::uint64_t pointer_of(std::uint64_t end_of_jump, const unsigned char* jump) {
+    return end_of_jump + static_cast<std::uint64_t>(std::int64_t{number_at(jump + 2)});
+}
+
 }  // namespace
 
 call_code::call_code(Elf* file) {
@@ -70,39 +80,28 @@ void call_code::add_segments(Elf* file) {
     }
 }
 
-/// A file calls functions of others through a table of jumps, in the order of the relocations of .rela.plt.
+/// A file calls functions of others through pointers that the loader sets: one for calls, and one more where the code
+/// also takes the function's address.
 void call_code::add_imports(Elf* file) {
-    constexpr std::uint64_t entry_bytes = 16;
-    std::uint64_t first_entry = 0;
-    Elf_Scn* relocations = nullptr;
-    std::size_t names = 0;
-    if (elf_getshdrstrndx(file, &names) != 0) return;
-    bool has_second_table = false;  // with control-flow protection
     for (Elf_Scn* section = elf_nextscn(file, nullptr); section != nullptr; section = elf_nextscn(file, section)) {
         GElf_Shdr head;
-        if (gelf_getshdr(section, &head) == nullptr) continue;
-        const char* found = elf_strptr(file, names, head.sh_name);
-        const std::string_view name = found != nullptr ? found : "";
-        if (name == ".rela.plt") relocations = section;
-        if (name == ".plt" && !has_second_table) first_entry = head.sh_addr + entry_bytes;
-        if (name == ".plt.sec") {
-            has_second_table = true;
-            first_entry = head.sh_addr;
+        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_RELA) continue;
+        Elf_Scn* symbols = elf_getscn(file, head.sh_link);
+        GElf_Shdr symbols_head;
+        if (symbols == nullptr || gelf_getshdr(symbols, &symbols_head) == nullptr) continue;
+        Elf_Data* table = elf_getdata(symbols, nullptr);
+        Elf_Data* relocations = elf_getdata(section, nullptr);
+        GElf_Rela each;
+        for (int i = 0; table != nullptr && relocations != nullptr && gelf_getrela(relocations, i, &each) != nullptr;
+             ++i) {
+            const auto type = GELF_R_TYPE(each.r_info);
+            GElf_Sym symbol;
+            if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+                gelf_getsym(table, static_cast<int>(GELF_R_SYM(each.r_info)), &symbol) == nullptr)
+                continue;
+            const char* name = elf_strptr(file, symbols_head.sh_link, symbol.st_name);
+            if (name != nullptr && *name != '\0') imports_.emplace(each.r_offset, name);
         }
-    }
-    GElf_Shdr head;
-    if (relocations == nullptr || first_entry == 0 || gelf_getshdr(relocations, &head) == nullptr) return;
-    Elf_Data* entries = elf_getdata(relocations, nullptr);
-    Elf_Scn* symbols = elf_getscn(file, head.sh_link);
-    GElf_Shdr symbols_head;
-    if (entries == nullptr || symbols == nullptr || gelf_getshdr(symbols, &symbols_head) == nullptr) return;
-    Elf_Data* table = elf_getdata(symbols, nullptr);
-    GElf_Rela each;
-    for (int i = 0; table != nullptr && gelf_getrela(entries, i, &each) != nullptr; ++i) {
-        GElf_Sym symbol;
-        if (gelf_getsym(table, static_cast<int>(GELF_R_SYM(each.r_info)), &symbol) == nullptr) continue;
-        const char* name = elf_strptr(file, symbols_head.sh_link, symbol.st_name);
-        if (name != nullptr) imports_.emplace(first_entry + entry_bytes * static_cast<std::uint64_t>(i), name);
     }
 }
 
@@ -136,14 +135,21 @@ std::optional<std::uint64_t> call_code::jump_target(std::uint64_t end) const {
     return end + static_cast<std::uint64_t>(std::int64_t{static_cast<signed char>(*(code - 1))});
 }
 
-bool call_code::jumps_through_table(std::uint64_t address) const {
+std::optional<std::uint64_t> call_code::table_entry_of(std::uint64_t address) const {
     constexpr std::array<unsigned char, 4> mark{0xf3, 0x0f, 0x1e, 0xfa};  // of a target of jumps
     constexpr unsigned char prefix = 0xf2;
-    const unsigned char* code = at(address, 0, 8);
-    if (code == nullptr) return false;
+    constexpr std::uint64_t longest = mark.size() + 1 + pointer_jump_bytes;
+    const unsigned char* const begin = at(address, 0, longest);
+    if (begin == nullptr) return std::nullopt;
+    const unsigned char* code = begin;
     if (std::equal(mark.begin(), mark.end(), code)) code += mark.size();
     if (*code == prefix) ++code;
-    return code[0] == 0xff && code[1] == 0x25;
+    if (code[0] != pointer_opcode || code[1] != pointer_jump) return std::nullopt;
+    return pointer_of(address + static_cast<std::uint64_t>(code - begin) + pointer_jump_bytes, code);
+}
+
+bool call_code::jumps_through_table(std::uint64_t address) const {
+    return table_entry_of(address).has_value();
 }
 
 std::optional<std::uint64_t> call_code::first_argument(std::uint64_t return_address) const {
@@ -185,20 +191,31 @@ bool call_code::passes_result(std::uint64_t return_address, std::uint64_t later_
     return passed->from == result_register && call - return_address <= 2 * move_bytes;
 }
 
-const char* call_code::imported(std::uint64_t target) const {
-    const auto found = imports_.find(target);
+const char* call_code::imported_at(std::uint64_t pointer) const {
+    const auto found = imports_.find(pointer);
     return found == imports_.end() ? nullptr : found->second;
+}
+
+const char* call_code::imported(std::uint64_t target) const {
+    const std::optional<std::uint64_t> pointer = table_entry_of(target);
+    return pointer ? imported_at(*pointer) : nullptr;
 }
 
 std::vector<std::uint64_t> call_code::ends_of_calls_of(std::span<const std::string_view> names) const {
     constexpr unsigned char jump_opcode = 0xe9;
     std::vector<std::uint64_t> ends;
     for (const segment& each : segments_) {
-        for (std::uint64_t i = 0; i + call_bytes <= each.bytes; ++i) {
+        for (std::uint64_t i = 0; i + pointer_jump_bytes <= each.bytes; ++i) {
             const unsigned char* code = each.code + i;
-            if (*code != call_opcode && *code != jump_opcode) continue;
-            const std::uint64_t end = each.begin + i + call_bytes;
-            const char* name = imported(target_of(end, code));
+            std::uint64_t end = each.begin + i;
+            const char* name = nullptr;
+            if (code[0] == call_opcode || code[0] == jump_opcode) {
+                end += call_bytes;
+                name = imported(target_of(end, code));
+            } else if (code[0] == pointer_opcode && (code[1] == pointer_jump || code[1] == pointer_call)) {
+                end += pointer_jump_bytes;
+                name = imported_at(pointer_of(end, code));
+            }
             if (name != nullptr && std::ranges::find(names, std::string_view{name}) != names.end()) ends.push_back(end);
         }
     }
