@@ -28,7 +28,7 @@ const void* (*volatile writable)() = where_it_is_called;
     return &::dladdr;
 }
 
-call_kind kind_of_call_before(const void* address) {
+code_call call_before_here(const void* address) {
     Dl_info file{};
     EXPECT_NE(::dladdr(address, &file), 0);
     const auto* begin = static_cast<const char*>(file.dli_fbase);
@@ -36,10 +36,15 @@ call_kind kind_of_call_before(const void* address) {
 }
 
 TEST(elf_file, tells_calls_by_a_pointer_from_others) {
-    EXPECT_EQ(kind_of_call_before(where_it_is_called()), call_kind::direct);
-    EXPECT_EQ(kind_of_call_before(writable()), call_kind::by_pointer);
+    const code_call direct = call_before_here(where_it_is_called());
+    EXPECT_EQ(direct.kind, call_kind::direct);
+    ASSERT_TRUE(direct.target.has_value());
+    const auto called = function_table{"/proc/self/exe"}.find(*direct.target);
+    ASSERT_TRUE(called.has_value());
+    EXPECT_NE(called->symbol.find("where_it_is_called"), std::string::npos) << called->symbol;
+    EXPECT_EQ(call_before_here(writable()).kind, call_kind::by_pointer);
     const void* (*volatile in_memory)() = where_it_is_called;
-    EXPECT_EQ(kind_of_call_before(in_memory()), call_kind::by_pointer);
+    EXPECT_EQ(call_before_here(in_memory()).kind, call_kind::by_pointer);
 }
 
 TEST(imported_callers, are_the_functions_that_call_one_of_another_file) {
@@ -47,7 +52,7 @@ TEST(imported_callers, are_the_functions_that_call_one_of_another_file) {
     ASSERT_NE(address_of_dladdr(), nullptr);
     const std::vector<imported_call> found = callers_of_imported("/proc/self/exe", names);
     const auto is_here = [](const imported_call& each) {
-        return each.function.find("kind_of_call_before") != std::string::npos;
+        return each.function.find("call_before_here") != std::string::npos;
     };
     EXPECT_TRUE(std::ranges::any_of(found, is_here));
     constexpr std::array<std::string_view, 1> others{"no_such_function"};
@@ -56,9 +61,9 @@ TEST(imported_callers, are_the_functions_that_call_one_of_another_file) {
 }
 
 TEST(elf_file, finds_no_call_where_there_is_none) {
-    EXPECT_EQ(call_before("/proc/self/exe", 8), call_kind::none);
-    EXPECT_EQ(call_before("/proc/self/exe", ~std::uint64_t{0}), call_kind::none);
-    EXPECT_EQ(call_before("/no/such/file", 4096), call_kind::none);
+    EXPECT_EQ(call_before("/proc/self/exe", 8).kind, call_kind::none);
+    EXPECT_EQ(call_before("/proc/self/exe", ~std::uint64_t{0}).kind, call_kind::none);
+    EXPECT_EQ(call_before("/no/such/file", 4096).kind, call_kind::none);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "own_call.hpp"
-#include "programs/elf_file.hpp"
 #include "rules.hpp"
 
 namespace acre::tool {
@@ -17,7 +16,8 @@ std::uint32_t innermost_own_function(std::uint32_t stack, const call_paths& path
 
 }  // namespace
 
-malloc_callers::malloc_callers(const history& run, const call_paths& paths) : run_{run}, paths_{paths} {
+malloc_callers::malloc_callers(const history& run, const call_paths& paths)
+    : run_{run}, paths_{paths}, code_{paths, memory_functions()} {
     allocates_.reserve(run.contexts().size());
     for (const allocation_context& each : run.contexts())
         allocates_.push_back(innermost_own_function(each.stack, paths));
@@ -62,18 +62,8 @@ bool malloc_callers::calls_by_pointer(std::uint32_t stack) const {
     const auto call = innermost_own_call(stack, paths_);
     if (!call) return false;
     const auto [entry, is_new] = by_pointer_.try_emplace(call->frame, false);
-    if (is_new) entry->second = is_by_pointer(call->frame);
+    if (is_new) entry->second = code_.is_by_pointer(*call);
     return entry->second;
-}
-
-bool malloc_callers::is_by_pointer(std::uint32_t frame) const {
-    const frame_info& of = paths_.frame(frame);
-    if (of.module == frame_info::no_module) return false;
-    const module_info& module = paths_.module(of.module);
-    const auto [entry, is_new] = is_that_of_the_recording_.try_emplace(of.module, false);
-    if (is_new) entry->second = has_build_id(module.path, module.build_id);
-    // A frame is the address of the call: its last byte.
-    return entry->second && call_before(module.path, of.module_offset + 1) == call_kind::by_pointer;
 }
 
 std::set<std::uint32_t> malloc_callers::of_most(const context_set& contexts) const {

@@ -11,6 +11,7 @@
 
 #include "advice.hpp"
 #include "history.hpp"
+#include "recorded_code.hpp"
 #include "trace/call_paths.hpp"
 
 namespace acre::tool {
@@ -37,14 +38,13 @@ private:
     };
 
     bool calls_by_pointer(std::uint32_t stack) const;
-    bool is_by_pointer(std::uint32_t frame) const;
 
     const history& run_;
     const call_paths& paths_;
     std::vector<std::uint32_t> allocates_;  // by context: the innermost function of the program; 0: unknown
     std::vector<freeing> freeings_;
-    mutable std::map<std::uint32_t, bool> by_pointer_;                // by frame, where it was asked for
-    mutable std::map<std::uint32_t, bool> is_that_of_the_recording_;  // by module
+    mutable recorded_code code_;
+    mutable std::map<std::uint32_t, bool> by_pointer_;  // by frame, where it was asked for
 };
 
 /// Those whose own calls change.

@@ -1,41 +1,19 @@
 #include "unseen_frees.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "advice_code.hpp"
 #include "own_call.hpp"
-#include "programs/elf_file.hpp"
-#include "programs/imported_callers.hpp"
+#include "recorded_code.hpp"
 #include "rules.hpp"
 
 namespace acre::tool {
 
 namespace {
-
-/// The functions that free, by the program's files, each of which is read once.
-class freeing_functions {
-public:
-    explicit freeing_functions(const call_paths& paths) : paths_{paths} {}
-
-    const std::vector<imported_call>& of(std::uint32_t module) {
-        constexpr std::array<std::string_view, 3> names{"free", "realloc", "reallocarray"};
-        const auto [entry, is_new] = known_.try_emplace(module);
-        const module_info& file = paths_.module(module);
-        if (is_new && has_build_id(file.path, file.build_id)) entry->second = callers_of_imported(file.path, names);
-        return entry->second;
-    }
-
-private:
-    const call_paths& paths_;
-    std::map<std::uint32_t, std::vector<imported_call>> known_;
-};
 
 /// The files of the program's own code that allocate an advice's objects.
 std::set<std::uint32_t> modules_of(const advice& each, const history& run, const call_paths& paths) {
@@ -69,13 +47,13 @@ std::set<std::string> files_of(const advice& each, const call_paths& paths) {
 }  // namespace
 
 void find_unseen_frees(advice_list& list, const history& run, const call_paths& paths) {
-    freeing_functions freeing{paths};
+    recorded_code code{paths, freeing_functions()};
     for (advice& each : list.advices) {
         each.unseen_frees.clear();
         if (each.decision == verdict::leave || !is_in_c(each, paths)) continue;
         const std::set<std::string> named = named_functions(each, paths);
         for (const std::uint32_t module : modules_of(each, run, paths)) {
-            for (const imported_call& call : freeing.of(module)) {
+            for (const imported_call& call : code.callers_in(module)) {
                 if (!named.contains(call.function)) each.unseen_frees.push_back({call.function, call.file, call.line});
             }
         }

@@ -105,7 +105,7 @@ private:
         if (address.module != module_) return true;
         if (address.symbol.empty()) return false;
         const auto found = functions_.address_of({address.symbol, address.symbol_offset});
-        if (!found || call_before(file_, *found) == call_kind::none) return false;
+        if (!found || call_before(file_, *found).kind == call_kind::none) return false;
         address.offset = *found;
         return true;
     }

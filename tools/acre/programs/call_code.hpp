@@ -47,8 +47,8 @@ public:
     /// The name of the function of another file that a call to this address ends up in; null if it is none.
     const char* imported(std::uint64_t target) const;
 
-    /// Where calls of, and jumps to, functions of other files with these names end, but not those through a pointer that
-    /// the program may set: searched for as above, and real but for numbers that happen to look like one.
+    /// Where calls of, and jumps to, functions of other files with these names end, but not those through a pointer
+    /// that the program may set: searched for as above, and real but for numbers that happen to look like one.
     std::vector<std::uint64_t> ends_of_calls_of(std::span<const std::string_view> names) const;
 
 private:

@@ -143,26 +143,28 @@ bool is_read_only_at_run_time(Elf* file, std::uint64_t address) {
 }
 
 /// The call at the end of these bytes, which end at `address`.
-call_kind call_at_end_of(const unsigned char* bytes, std::uint64_t address, Elf* file) {
+code_call call_at_end_of(const unsigned char* bytes, std::uint64_t address, Elf* file) {
     const auto before_end = [&](std::size_t length) { return bytes + longest_call - length; };
-    if (*before_end(5) == 0xe8) return call_kind::direct;
+    const auto at_distance = [&] {
+        std::int32_t distance = 0;
+        std::memcpy(&distance, before_end(4), sizeof(distance));
+        return address + static_cast<std::uint64_t>(std::int64_t{distance});
+    };
+    if (*before_end(5) == 0xe8) return {call_kind::direct, at_distance()};
     // FF /2 with its operand, of up to five bytes.
     for (std::size_t length = 2; length <= longest_call; ++length) {
         if (before_end(length)[0] != 0xff || (before_end(length)[1] >> 3 & 7) != 2) continue;
-        const bool is_by_offset = length == 6 && before_end(length)[1] == 0x15;
-        if (!is_by_offset) return call_kind::by_pointer;
-        std::int32_t offset = 0;
-        std::memcpy(&offset, before_end(4), sizeof(offset));
-        const std::uint64_t pointer = address + static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
-        return is_read_only_at_run_time(file, pointer) ? call_kind::direct : call_kind::by_pointer;
+        const bool is_by_distance = length == 6 && before_end(length)[1] == 0x15;
+        return {is_by_distance && is_read_only_at_run_time(file, at_distance()) ? call_kind::direct
+                                                                                : call_kind::by_pointer};
     }
-    return call_kind::none;
+    return {};
 }
 
 }  // namespace
 
-call_kind call_before(const fs::path& file, std::uint64_t address) {
-    call_kind result = call_kind::none;
+code_call call_before(const fs::path& file, std::uint64_t address) {
+    code_call result;
     with_elf_file(file, [&](Elf* elf) {
         with_segments(elf, PT_LOAD, [&](const GElf_Phdr& segment) {
             if (address < segment.p_vaddr + longest_call || address > segment.p_vaddr + segment.p_filesz) return;

@@ -48,8 +48,13 @@ enum class call_kind : std::uint8_t {
     by_pointer,  // of what a register or the program's memory points to
 };
 
+struct code_call {
+    call_kind kind = call_kind::none;
+    std::optional<std::uint64_t> target{};  // of a direct one: where it goes in the file, if by its own address
+};
+
 /// The call that ends at an address in the file.
-call_kind call_before(const std::filesystem::path& file, std::uint64_t address);
+code_call call_before(const std::filesystem::path& file, std::uint64_t address);
 
 /// How far above the return address of a call the one of the function around it lies, while it runs. Nothing where the
 /// unwind table does not say so without the other registers, as for functions that keep a frame pointer.
