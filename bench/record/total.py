@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a recording costs in all: CPU and wall time of whole programs alone, under `acre record` and under heaptrack.
+"""What a recording costs in all: CPU and wall time of whole programs alone, under `acre record`, also without the
+stacks of frees, and under heaptrack.
 
 Everything counts until the command returns: the program, the recorder in it, and the conversion of what it recorded.
 Each round runs every program in every way, one after the other; the table shows medians.
@@ -22,7 +23,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "whole")
 import programs  # noqa: E402
 
 NAMES = ("sqlite3", "jq", "python3-malloc", "lua", "xmllint", "gawk", "cc1plus")
-WAYS = ("plain", "acre", "heaptrack")
+WITHOUT_FREE_STACKS = "acre without stacks of frees"  # which heaptrack does not record either
+WAYS = ("plain", "acre", WITHOUT_FREE_STACKS, "heaptrack")
 
 
 def cc1plus(folder):
@@ -65,6 +67,8 @@ def recorded(command, arguments, folder, way):
         arguments = arguments[2:]
     if way == "acre":
         arguments = [command, "record", "-q", "-o", str(folder / "a.acre"), "--", *arguments]
+    elif way == WITHOUT_FREE_STACKS:
+        arguments = [command, "record", "-q", "--no-free-stacks", "-o", str(folder / "b.acre"), "--", *arguments]
     elif way == "heaptrack":
         arguments = ["heaptrack", "-o", str(folder / "heaptrack.out"), *arguments]
     return run(arguments, folder, environment)
@@ -112,13 +116,14 @@ def main():
 def show(rows, ways):
     others = [way for way in ways if way != "plain"]
     print("| program | events | alone: CPU, wall | " + " | ".join(f"{way}: CPU, wall" for way in others) +
-          " | acre / heaptrack, CPU |")
-    print("|---|---|---|" + "---|" * len(others) + "---|")
+          " | acre / heaptrack, CPU | without stacks of frees |")
+    print("|---|---|---|" + "---|" * len(others) + "---|---|")
     for program, row in rows.items():
         cells = [f"{row['plain']['cpu']:.2f} s, {row['plain']['wall']:.2f} s"]
         cells += [f"{row[way]['cpu']:.2f} s, {row[way]['wall']:.2f} s" for way in others]
-        ratio = f"{row['acre']['cpu'] / row['heaptrack']['cpu']:.2f}" if "heaptrack" in ways else ""
-        print(f"| {program} | {row['events'] / 1e6:.2f} M | " + " | ".join(cells) + f" | {ratio} |")
+        ratios = [f"{row[way]['cpu'] / row['heaptrack']['cpu']:.2f}" if "heaptrack" in ways else ""
+                  for way in ("acre", WITHOUT_FREE_STACKS)]
+        print(f"| {program} | {row['events'] / 1e6:.2f} M | " + " | ".join(cells + ratios) + " |")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "machine_memory.hpp"
 #include "plan/plan_making.hpp"
 #include "recorded_program.hpp"
+#include "text/text.hpp"
 #include "trace/error.hpp"
 #include "ways.hpp"
 
@@ -194,6 +195,17 @@ void note_few_rounds(advice_list& list, const contest_result& runs) {
 
 }  // namespace
 
+std::string variation_text(std::span<const double> cpu_seconds) {
+    constexpr double much = 1.3;
+    if (cpu_seconds.size() < 2) return {};
+    const auto [shortest, longest] = std::ranges::minmax(cpu_seconds);
+    if (longest < much * shortest) return {};
+    return fmt::format(
+        "As it is, the program took {} to {} of CPU time in these runs. It varies so much where threads wait for each "
+        "other, or where other programs run beside it: give --run more time, with little else running.",
+        time_text(shortest * 1e9), time_text(longest * 1e9));
+}
+
 interval saved_by_code(const interval& by_plan, double passing, double share_of_allocations, double cpu_nanoseconds) {
     const double spared = share_of_allocations * passing * cpu_nanoseconds;
     // Where threads wait for each other in the malloc below, passing on costs more than a plan's own work, and no code
@@ -242,6 +254,8 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     note_advices(list, runs, added);
     note_ways_left_out(list, runs, added.library);
     note_few_rounds(list, runs);
+    std::string variation = variation_text(runs.ways[0].in_rounds(&measured_run::cpu));
+    if (!variation.empty()) list.notes.push_back(std::move(variation));
     if (runs.left_running != 0) list.notes.push_back(left_running_text(runs.left_running));
     if (runs.was_interrupted)
         list.notes.emplace_back(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "advise/advice.hpp"
@@ -23,6 +24,10 @@ struct advised_run_options {
 /// command cannot be run or its result is not the same each time.
 void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& paths,
                     const advised_run_options& options);
+
+/// A sentence where the program as it is took far longer in some rounds than in others, so that a median is of some of
+/// them alone; else empty.
+std::string variation_text(std::span<const double> cpu_seconds);
 
 /// What a change of the code saves, in nanoseconds, by what the plan for its sites saves beside a plan for no site:
 /// there the sites' requests are not passed on to the malloc below, which costs time that the program itself never
