@@ -14,7 +14,7 @@
 
 #include "advise/advice_code.hpp"
 #include "advise/measure.hpp"
-#include "advise/unseen_frees.hpp"
+#include "advise/unseen_uses.hpp"
 #include "advise/wording.hpp"
 #include "programs/elf_file.hpp"
 #include "tools/support/made_trace.hpp"
@@ -1356,6 +1356,26 @@ TEST_F(candidates_in_c, an_arena_for_the_larger_part_stays) {
     EXPECT_EQ(with(verdict::phase_arena)->figures.objects, 2000U);
 }
 
+// tree-sitter: most of its sites are in a header.
+TEST_F(candidates_in_c, a_header_is_of_the_file_that_includes_it) {
+    churn(made.stack({"main", "push:8", "malloc"}), made.stack({"main", "pop:9"}), 0);
+    advised_in_c("push");
+    const std::uint32_t push = about("push")->site;
+    for (const char* file : {"main.c", "main.cpp"}) {
+        for (frame_info& frame : made.tables.frames)
+            frame.locations[0].file = frame.locations[0].function == "main" ? file : "list.h";
+        advised();
+        EXPECT_EQ(is_in_c(*about("push"), paths()), file == std::string{"main.c"}) << push;
+    }
+}
+
+TEST(code_in_c, of_several_files_is_not_defined_in_a_header) {
+    const std::string code = c_code_for("@void* get(void) { return 0; }\n", {"util.h", "vector.c"});
+    EXPECT_NE(code.find("\n// in vector.c, behind its own"), std::string::npos) << code;
+    const std::string of_header = c_code_for("@void* get(void) { return 0; }\n", {"util.h"});
+    EXPECT_NE(of_header.find("\n// in one of the program's .c files, behind its own"), std::string::npos) << of_header;
+}
+
 [[gnu::noinline]] void frees_unseen(void* p) {
     std::free(p);
 }
@@ -1363,6 +1383,16 @@ TEST_F(candidates_in_c, an_arena_for_the_larger_part_stays) {
 [[gnu::noinline]] const void* where_it_is_called() {
     return __builtin_return_address(0);
 }
+
+// As a compiler ends a function with `return malloc(bytes)`.
+asm(R"(
+    .text
+    .type acre_jumps_to_malloc, @function
+    acre_jumps_to_malloc: jmp malloc@PLT
+    .size acre_jumps_to_malloc, . - acre_jumps_to_malloc
+)");
+
+void (*volatile set_to_free)(void*) = &std::free;
 
 // Stands for a function that is left by a jump through a pointer, so that the call in the stack is its own.
 extern "C" [[gnu::noinline]] const void* drop_by_jump() {
@@ -1378,9 +1408,13 @@ protected:
     }
 
     const advice* nodes(const std::string& freeing, const void* behind_its_call) {
+        return nodes(freeing, behind_its_call, where_it_is_called());
+    }
+
+    const advice* nodes(const std::string& freeing, const void* behind_its_call, const void* behind_allocation) {
         churn(made.stack({"main", "new_node:8", "malloc"}), made.stack({"main", freeing + ":9"}), 0);
         const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-        const std::map<std::string, const void*> calls{{"new_node", where_it_is_called()}, {freeing, behind_its_call}};
+        const std::map<std::string, const void*> calls{{"new_node", behind_allocation}, {freeing, behind_its_call}};
         Dl_info file{};
         EXPECT_NE(::dladdr(behind_its_call, &file), 0);
         made.tables.modules.push_back({program, build_id_of(program), 0});
@@ -1417,14 +1451,47 @@ TEST_F(program_in_c, has_functions_that_jump_through_a_pointer_and_do_not_change
     EXPECT_NE(text.find("drop_by_jump (made.c) calls malloc, realloc or free by a pointer"), std::string::npos) << text;
 }
 
+// gumbo: util.c sets two pointers, and 33 calls are through these.
+TEST_F(program_in_c, calls_all_by_pointers) {
+    const void* (*volatile pointer)() = where_it_is_called;
+    const void* by_pointer = pointer();
+    const advice* each = nodes("drop", by_pointer, by_pointer);
+    ASSERT_NE(each, nullptr);
+    advice_list completed = list();
+    find_unseen_uses(completed, run(), paths());
+    const advice& found = completed.advices.front();
+    const std::string text = cautions_text(found);
+    EXPECT_NE(
+        text.find("These are allocated and freed by pointers alone: put the code at the top of the file that sets"),
+        std::string::npos)
+        << text;
+    EXPECT_NE(text.find("new_node (made.c), drop (made.c) call malloc, realloc or free by a pointer"),
+              std::string::npos)
+        << text;
+    EXPECT_TRUE(acre::poisoning || text.find("These do: ") != std::string::npos) << text;
+    EXPECT_NE(code_of(found, paths()).find("static void*"), std::string::npos) << code_of(found, paths());
+}
+
+// duktape: the function that the pointer is set to ends with a jump to malloc, so it is in no stack.
+TEST_F(program_in_c, has_functions_that_jump_to_malloc) {
+    if (acre::poisoning) GTEST_SKIP() << "a sanitizer may have its malloc in the program's file";
+    ASSERT_NE(nodes(), nullptr);
+    advice_list completed = list();
+    find_unseen_uses(completed, run(), paths());
+    const std::string text = cautions_text(completed.advices.front());
+    EXPECT_NE(text.find("No stack has these, which end with a jump to malloc or its like: "), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("acre_jumps_to_malloc"), std::string::npos) << text;
+}
+
 // yajl: a function that was inlined and left by a jump to free was in no stack, and not named.
 TEST_F(program_in_c, has_functions_that_free_and_were_not_seen) {
     if (acre::poisoning) GTEST_SKIP() << "a sanitizer may have its free in the program's file";
     frees_unseen(std::malloc(1));
     ASSERT_NE(nodes(), nullptr);
     advice_list completed = list();
-    find_unseen_frees(completed, run(), paths());
-    const std::vector<source_location>& unseen = completed.advices.front().unseen_frees;
+    find_unseen_uses(completed, run(), paths());
+    const std::vector<source_location>& unseen = completed.advices.front().unseen.frees;
     EXPECT_TRUE(std::ranges::any_of(
         unseen, [](const source_location& each) { return each.function.find("frees_unseen") != std::string::npos; }));
     EXPECT_TRUE(std::ranges::none_of(

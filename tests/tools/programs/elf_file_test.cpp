@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "programs/imported_callers.hpp"
+#include "programs/imported_uses.hpp"
 
 namespace {
 
@@ -27,6 +27,16 @@ const void* (*volatile writable)() = where_it_is_called;
 [[gnu::noinline]] auto address_of_dladdr() {
     return &::dladdr;
 }
+
+// As a compiler ends a function with `return dladdr(...)`.
+asm(R"(
+    .text
+    .type acre_jumps_to_dladdr, @function
+    acre_jumps_to_dladdr: jmp dladdr@PLT
+    .size acre_jumps_to_dladdr, . - acre_jumps_to_dladdr
+)");
+
+int (*volatile set_to_dladdr)(const void*, Dl_info*) = &::dladdr;
 
 code_call call_before_here(const void* address) {
     Dl_info file{};
@@ -47,17 +57,23 @@ TEST(elf_file, tells_calls_by_a_pointer_from_others) {
     EXPECT_EQ(call_before_here(in_memory()).kind, call_kind::by_pointer);
 }
 
-TEST(imported_callers, are_the_functions_that_call_one_of_another_file) {
+TEST(imported_uses, are_the_functions_and_variables_that_use_one_of_another_file) {
     constexpr std::array<std::string_view, 1> names{"dladdr"};
     ASSERT_NE(address_of_dladdr(), nullptr);
-    const std::vector<imported_call> found = callers_of_imported("/proc/self/exe", names);
-    const auto is_here = [](const imported_call& each) {
-        return each.function.find("call_before_here") != std::string::npos;
+    const std::vector<imported_use> found = uses_of_imported("/proc/self/exe", names);
+    const auto has = [&](const std::string& name, use_kind kind) {
+        return std::ranges::any_of(found, [&](const imported_use& each) {
+            return each.kind == kind && each.name.find(name) != std::string::npos && each.imported == "dladdr";
+        });
     };
-    EXPECT_TRUE(std::ranges::any_of(found, is_here));
+    EXPECT_TRUE(has("call_before_here", use_kind::call));
+    EXPECT_TRUE(has("address_of_dladdr", use_kind::address));
+    EXPECT_TRUE(has("set_to_dladdr", use_kind::variable));
+    EXPECT_TRUE(has("acre_jumps_to_dladdr", use_kind::jump));
+    EXPECT_FALSE(has("address_of_dladdr", use_kind::call));
     constexpr std::array<std::string_view, 1> others{"no_such_function"};
-    EXPECT_TRUE(callers_of_imported("/proc/self/exe", others).empty());
-    EXPECT_TRUE(callers_of_imported("/no/such/file", names).empty());
+    EXPECT_TRUE(uses_of_imported("/proc/self/exe", others).empty());
+    EXPECT_TRUE(uses_of_imported("/no/such/file", names).empty());
 }
 
 TEST(elf_file, finds_no_call_where_there_is_none) {

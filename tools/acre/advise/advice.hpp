@@ -162,6 +162,13 @@ struct malloc_caller {
     bool by_pointer = false;    // it calls what a pointer is set to: that changes, and not the function
 };
 
+/// What the code of the program's file does with functions of the C library, that no stack of the recording shows.
+struct unseen_uses {
+    std::vector<source_location> frees;       // functions that call free or realloc
+    std::vector<source_location> allocating;  // functions left by a jump to malloc or its like
+    std::vector<source_location> pointers;    // variables that have the address of one, and functions that take it
+};
+
 struct advice {
     verdict candidate = verdict::leave;  // by the lives of the objects
     verdict decision = verdict::leave;   // after measuring: the candidate, or leave
@@ -189,7 +196,7 @@ struct advice {
     std::vector<line_of_frees> freed_at;        // the lines that free its objects, most objects first
     line_range lines;                           // of the scope or the owner, where its objects are allocated and freed
     std::vector<malloc_caller> malloc_callers;  // in C: all that have to change, if they change as a whole
-    std::vector<source_location> unseen_frees;  // in C: other functions of the file that call free or realloc
+    unseen_uses unseen;                         // in C
     std::vector<site_objects> blockers;         // their objects outlive the scope of the arena
     double share = 0;                           // of all allocations
     std::uint32_t escape_depth = 0;             // largest number of functions that an object leaves before it dies

@@ -330,12 +330,21 @@ bool frees_others(const advice& each) {
     return std::ranges::any_of(each.freed_at, [](const line_of_frees& line) { return line.others != 0; });
 }
 
-bool is_in_c(const site_info& site) {
-    return site.file.ends_with(".c");
+bool is_in_c(const site_info& site, const call_paths& paths) {
+    if (site.file.empty() || !is_header(site.file)) return site.file.ends_with(".c");
+    // A header is of the file that includes it, which calls its function, or has it inlined.
+    bool is_outside = false;
+    for (std::uint32_t stack = site.stack; stack != no_stack; stack = paths.caller_of(stack)) {
+        for (const source_location& at : paths.frame(paths.frame_of(stack)).locations) {
+            is_outside = is_outside || at.file == site.file;
+            if (is_outside && !at.file.empty() && !is_header(at.file)) return at.file.ends_with(".c");
+        }
+    }
+    return false;
 }
 
 bool is_in_c(const advice& each, const call_paths& paths) {
-    return is_in_c(paths.sites()[each.site]);
+    return is_in_c(paths.sites()[each.site], paths);
 }
 
 std::vector<std::string> pooled_classes_of(const advice& each, const call_paths& paths) {
@@ -370,7 +379,8 @@ std::vector<std::string> files_to_share_among(const advice& each, const call_pat
     std::vector<std::string> files;
     const auto add = [&](std::uint32_t site) { files.push_back(paths.sites()[site].file); };
     for (const malloc_caller& of : direct_callers(each.malloc_callers)) files.push_back(of.at.file);
-    if (!files.empty()) return files_to_share_among(files);
+    // What only pointers are set to is for the file that sets them.
+    if (!each.malloc_callers.empty()) return files_to_share_among(files);
     const verdict_traits& traits = traits_of(each.candidate);
     // What goes through a hook is served behind it, but for an arena: that serves these callers of it alone.
     if (each.place.kind == place_kind::hook && !traits.freed_as_whole) {
@@ -406,8 +416,9 @@ std::string c_code_for(const std::string& code, const std::vector<std::string>& 
         if (files.empty() || line != "#include <acre.h>") source += line + "\n";
     }
     if (files.empty()) return source;
+    const auto of_source = std::ranges::find_if_not(files, is_header);
     return fmt::format("{}:\n#include <acre.h>\n{}// in {}, behind its own #include lines:\n{}", place_text(files),
-                       header, files.front(), source);
+                       header, of_source == files.end() ? "one of the program's .c files" : *of_source, source);
 }
 
 std::vector<std::string> classes_named_in(const std::string& code, const call_paths& paths) {
@@ -458,7 +469,7 @@ std::string common_prefix(std::span<const malloc_caller> functions, const call_p
 
 /// For a change of several functions a name that none of them has, else that of the advice's function.
 std::string name_for(const advice& each, const call_paths& paths) {
-    const std::string common = common_prefix(direct_callers(each.malloc_callers), paths);
+    const std::string common = common_prefix(callers_to_name(each.malloc_callers), paths);
     return variable_name(common.empty() ? paths.functions()[each.function].short_name : common + "_heap");
 }
 

@@ -12,8 +12,9 @@ namespace acre::tool {
 /// Of the code in a text.
 inline constexpr std::size_t code_indent = 6;
 
-/// Whether a site is in a C file; of an advice, that where most of the objects are allocated.
-bool is_in_c(const site_info& site);
+/// Whether a site is in a C file, or in a header that one includes; of an advice, that where most of the objects are
+/// allocated.
+bool is_in_c(const site_info& site, const call_paths& paths);
 bool is_in_c(const advice& each, const call_paths& paths);
 
 /// Whether a line that frees the objects of an advice frees others, too.
@@ -37,8 +38,8 @@ std::string header_text(const std::vector<std::string>& files);
 /// Stands in C code before the functions that a program calls.
 inline constexpr char to_declare[] = "@";
 
-/// C code for such files: declarations for a header, and the code for the first of the files. For one file: that code,
-/// static.
+/// C code for such files: declarations for a header, and the code for the first of the files that is none. For one
+/// file: that code, static.
 std::string c_code_for(const std::string& code, const std::vector<std::string>& files);
 
 /// The classes of which declarations in the code name members.

@@ -79,10 +79,11 @@ std::string cost_of(const advice& each, const call_paths& paths) {
     } else {
         const auto functions = direct_callers(each.malloc_callers);
         for (const malloc_caller& of : functions) files.insert(of.at.file);
-        text = plural(functions.size(), "function", "functions");
+        if (!functions.empty()) text = plural(functions.size(), "function", "functions");
     }
     if (files.size() > 1) text += fmt::format(" in {}", plural(files.size(), "file", "files"));
-    if (!pointer_callers(each.malloc_callers).empty()) text += " and pointers to malloc or free";
+    if (!pointer_callers(each.malloc_callers).empty())
+        text += fmt::format("{}pointers to malloc or free", text.empty() ? "" : " and ");
     text += " to change";
     if (each.is_known_by_runs())
         return text + fmt::format("; {:.2f} times the memory at the peak", each.in_runs->peak_ratio);

@@ -92,7 +92,7 @@ advice heap_in_c::joined(const std::vector<const advice*>& parts) const {
     const auto hook =
         std::ranges::find_if(parts, [](const advice* each) { return each->place.kind == place_kind::hook; });
     if (hook == parts.end()) {
-        change.place.name = "all that " + names_of(direct_callers(change.malloc_callers)) + " allocate and free";
+        change.place.name = "all that " + names_of(callers_to_name(change.malloc_callers)) + " allocate and free";
     } else {
         change.place = (*hook)->place;
         change.function = change.place.function;

@@ -16,8 +16,7 @@ std::uint32_t innermost_own_function(std::uint32_t stack, const call_paths& path
 
 }  // namespace
 
-malloc_callers::malloc_callers(const history& run, const call_paths& paths)
-    : run_{run}, paths_{paths}, code_{paths, memory_functions()} {
+malloc_callers::malloc_callers(const history& run, const call_paths& paths) : run_{run}, paths_{paths}, code_{paths} {
     allocates_.reserve(run.contexts().size());
     for (const allocation_context& each : run.contexts())
         allocates_.push_back(innermost_own_function(each.stack, paths));
@@ -46,9 +45,6 @@ std::vector<malloc_caller> malloc_callers::of(const context_set& contexts) const
     }
     for (const freeing& each : freeings_) {
         if (allocating.contains(allocates_[each.context])) add(each.function, each.stack, each.objects);
-    }
-    if (std::ranges::all_of(found, &malloc_caller::by_pointer)) {
-        for (malloc_caller& each : found) each.by_pointer = false;
     }
     std::ranges::sort(found, [](const malloc_caller& a, const malloc_caller& b) {
         if (a.by_pointer != b.by_pointer) return b.by_pointer;

@@ -22,8 +22,8 @@ public:
     malloc_callers(const history& run, const call_paths& paths);
 
     /// The functions that have to change where all calls of malloc change in the functions that allocate these: those,
-    /// and all that free what they allocate, also for others. Those that call by a pointer come last, unless all do;
-    /// most objects first. Reads the program's files where they are those of the recording.
+    /// and all that free what they allocate, also for others. Those that call by a pointer come last; most objects
+    /// first. Reads the program's files where they are those of the recording.
     std::vector<malloc_caller> of(const context_set& contexts) const;
 
     /// The functions that allocate or free a noticeable part of these themselves.
@@ -55,6 +55,12 @@ inline std::span<const malloc_caller> direct_callers(const std::vector<malloc_ca
 /// Those that call what a pointer is set to.
 inline std::span<const malloc_caller> pointer_callers(const std::vector<malloc_caller>& callers) {
     return std::span{callers}.subspan(direct_callers(callers).size());
+}
+
+/// Those that a title names: those whose own calls change, or all if there is none.
+inline std::span<const malloc_caller> callers_to_name(const std::vector<malloc_caller>& callers) {
+    const std::span<const malloc_caller> direct = direct_callers(callers);
+    return direct.empty() ? std::span{callers} : direct;
 }
 
 }  // namespace acre::tool

@@ -235,7 +235,7 @@ long_lived.deallocate(p, bytes);       // for free
 /// In C where one of the sites is in a C file: C++ can call that, too.
 std::string code_text(const pinned_memory& of, const call_paths& paths) {
     const verdict pool = of.in_threads ? verdict::concurrent_multi_pool : verdict::multi_pool;
-    const auto is_of_c = [&](std::uint32_t site) { return is_in_c(paths.sites()[site]); };
+    const auto is_of_c = [&](std::uint32_t site) { return is_in_c(paths.sites()[site], paths); };
     std::vector<std::string> files;
     files.reserve(of.group.size());
     for (const std::uint32_t site : of.group) files.push_back(paths.sites()[site].file);
@@ -260,7 +260,7 @@ std::vector<malloc_caller> callers_of(const std::vector<std::uint32_t>& sites, c
     context_set contexts;
     for (std::uint32_t i = 0; i < run.contexts().size(); ++i) {
         const std::uint32_t site = run.contexts()[i].site;
-        if (is_in_c(paths.sites()[site]) && std::ranges::find(sites, site) != sites.end()) contexts.push_back(i);
+        if (is_in_c(paths.sites()[site], paths) && std::ranges::find(sites, site) != sites.end()) contexts.push_back(i);
     }
     return contexts.empty() ? std::vector<malloc_caller>{} : malloc_callers{run, paths}.of(contexts);
 }

@@ -211,7 +211,10 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool is_shared = !files_to_share_among(each, paths).empty();
     const std::string where =
         // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
-        is_of_functions ? fmt::format(
+        is_of_functions && direct_callers(each.malloc_callers).empty()
+            ? std::string{"The code is C. These are allocated and freed by pointers alone: put the code at the top of the "
+                          "file that sets them, and set them to its functions"}
+        : is_of_functions ? fmt::format(
                               "The code is C. These are allocated and freed by {}: put the code {}, and call its "
                               "functions there everywhere (if one of these calls what was passed to it as malloc or "
                               "free, change that)",
@@ -283,19 +286,29 @@ std::string owner_text(const advice& each, const call_paths& paths) {
 }
 
 /// Functions that free, and that no stack has.
-std::string unseen_frees_text(const advice& each) {
-    constexpr std::size_t max_frees_named = 15;
-    if (each.unseen_frees.empty()) return {};
-    std::vector<std::string> functions;
-    for (const source_location& at : each.unseen_frees) {
-        if (functions.size() == max_frees_named) break;
-        functions.push_back(at.file.empty() ? at.function
-                                            : fmt::format("{} ({}:{})", at.function, file_name(at.file), at.line));
+/// Functions, or variables, where they are known.
+std::string places_text(const std::vector<source_location>& places) {
+    constexpr std::size_t max_places_named = 15;
+    std::vector<std::string> named;
+    for (const source_location& at : places) {
+        if (named.size() == max_places_named) break;
+        named.push_back(at.file.empty() ? at.function
+                                        : fmt::format("{} ({}:{})", at.function, file_name(at.file), at.line));
     }
-    const std::size_t more = each.unseen_frees.size() - functions.size();
-    return fmt::format(" Look at these, which call free or realloc as well, and may do so unseen: {}{}.",
-                       fmt::join(functions, ", "),
-                       more == 0 ? "" : " and " + plural(more, "more function", "more functions"));
+    const std::size_t more = places.size() - named.size();
+    return fmt::format("{}{}", fmt::join(named, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::string unseen_frees_text(const advice& each) {
+    if (each.unseen.frees.empty()) return {};
+    return " Look at these, which call free or realloc as well, and may do so unseen: " +
+           places_text(each.unseen.frees) + ".";
+}
+
+std::string unseen_allocating_text(const advice& each) {
+    if (each.unseen.allocating.empty()) return {};
+    return "No stack has these, which end with a jump to malloc or its like: " + places_text(each.unseen.allocating) +
+           ". Where they allocate such objects, they change as well, or nothing is saved.";
 }
 
 /// What another change saves, with where that is known from.
@@ -646,8 +659,12 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     }
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
-        if (const std::string pointers = pointers_text(each.malloc_callers, paths); !pointers.empty())
-            cautions.push_back(pointers);
+        if (const std::string pointers = pointers_text(each.malloc_callers, paths); !pointers.empty()) {
+            cautions.push_back(pointers + (each.unseen.pointers.empty()
+                                               ? ""
+                                               : " These do: " + places_text(each.unseen.pointers) + "."));
+        }
+        if (const std::string jumps = unseen_allocating_text(each); !jumps.empty()) cautions.push_back(jumps);
         const std::string freed =
             each.malloc_callers.empty()
                 ? freed_today_text(each, paths)

@@ -17,7 +17,7 @@
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/pinned_pages.hpp"
-#include "advise/unseen_frees.hpp"
+#include "advise/unseen_uses.hpp"
 #include "command.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
@@ -166,7 +166,7 @@ int run_advise(const advise_options& options, const command_context& context) {
     const bool is_interrupted = list.runs && list.runs->were_interrupted;
     if (measures && !is_interrupted) measure(list, opened.run, opened.paths, context);
     if (pinned.valid()) list.pinned = pinned.get();
-    find_unseen_frees(list, opened.run, opened.paths);
+    find_unseen_uses(list, opened.run, opened.paths);
     if (list.baseline.empty()) remark_allocator(context, header);
     print(options.json ? text_of(advice_json(list, opened.paths, header)) : advice_text(list, opened.paths, header));
     return report_missing(opened.reader);

@@ -15,7 +15,7 @@
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/pinned_pages.hpp"
-#include "advise/unseen_frees.hpp"
+#include "advise/unseen_uses.hpp"
 #include "command.hpp"
 #include "info/info_report.hpp"
 #include "replay/contender_list.hpp"
@@ -93,7 +93,7 @@ public:
         const bool draws_beside = run.slots() <= max_live_for_two;
         const run_picture picture =
             draws_beside ? study_and_draw(list, run, summary, pinned) : study_then_draw(list, run, summary, pinned);
-        find_unseen_frees(list, run, paths_);
+        find_unseen_uses(list, run, paths_);
         parts_.advice = advice_json(list, paths_, reader_.header());
         write(page_of(report_json(picture, paths_, reader_.header(), std::move(parts_))));
         return report_missing(reader_);

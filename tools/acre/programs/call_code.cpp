@@ -83,26 +83,9 @@ void call_code::add_segments(Elf* file) {
 /// A file calls functions of others through pointers that the loader sets: one for calls, and one more where the code
 /// also takes the function's address.
 void call_code::add_imports(Elf* file) {
-    for (Elf_Scn* section = elf_nextscn(file, nullptr); section != nullptr; section = elf_nextscn(file, section)) {
-        GElf_Shdr head;
-        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_RELA) continue;
-        Elf_Scn* symbols = elf_getscn(file, head.sh_link);
-        GElf_Shdr symbols_head;
-        if (symbols == nullptr || gelf_getshdr(symbols, &symbols_head) == nullptr) continue;
-        Elf_Data* table = elf_getdata(symbols, nullptr);
-        Elf_Data* relocations = elf_getdata(section, nullptr);
-        GElf_Rela each;
-        for (int i = 0; table != nullptr && relocations != nullptr && gelf_getrela(relocations, i, &each) != nullptr;
-             ++i) {
-            const auto type = GELF_R_TYPE(each.r_info);
-            GElf_Sym symbol;
-            if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
-                gelf_getsym(table, static_cast<int>(GELF_R_SYM(each.r_info)), &symbol) == nullptr)
-                continue;
-            const char* name = elf_strptr(file, symbols_head.sh_link, symbol.st_name);
-            if (name != nullptr && *name != '\0') imports_.emplace(each.r_offset, name);
-        }
-    }
+    for_each_imported(file, [this](std::uint64_t address, std::uint64_t type, const char* name) {
+        if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) imports_.emplace(address, name);
+    });
 }
 
 /// The code at an address if that much of it before and after is there, else null.
@@ -201,25 +184,40 @@ const char* call_code::imported(std::uint64_t target) const {
     return pointer ? imported_at(*pointer) : nullptr;
 }
 
-std::vector<std::uint64_t> call_code::ends_of_calls_of(std::span<const std::string_view> names) const {
+std::vector<call_code::import_use> call_code::uses_of(std::span<const std::string_view> names) const {
     constexpr unsigned char jump_opcode = 0xe9;
-    std::vector<std::uint64_t> ends;
+    constexpr std::uint64_t distance_bytes = 4;
+    std::map<std::uint64_t, const char*> wanted;
+    for (const auto& [pointer, name] : imports_) {
+        if (std::ranges::find(names, std::string_view{name}) != names.end()) wanted.emplace(pointer, name);
+    }
+    std::vector<import_use> uses;
+    if (wanted.empty()) return uses;
+    const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> pointer, use_kind kind) {
+        if (!pointer || *pointer < wanted.begin()->first || *pointer > wanted.rbegin()->first) return;
+        if (const auto found = wanted.find(*pointer); found != wanted.end()) uses.push_back({end, found->second, kind});
+    };
     for (const segment& each : segments_) {
-        for (std::uint64_t i = 0; i + pointer_jump_bytes <= each.bytes; ++i) {
-            const unsigned char* code = each.code + i;
-            std::uint64_t end = each.begin + i;
-            const char* name = nullptr;
-            if (code[0] == call_opcode || code[0] == jump_opcode) {
-                end += call_bytes;
-                name = imported(target_of(end, code));
-            } else if (code[0] == pointer_opcode && (code[1] == pointer_jump || code[1] == pointer_call)) {
-                end += pointer_jump_bytes;
-                name = imported_at(pointer_of(end, code));
+        // A distance stands behind the opcode, at the end of all these instructions.
+        for (std::uint64_t i = 2; i + distance_bytes <= each.bytes; ++i) {
+            const unsigned char* const before = each.code + i - 2;
+            const std::uint64_t end = each.begin + i + distance_bytes;
+            const std::uint64_t target = end + static_cast<std::uint64_t>(std::int64_t{number_at(each.code + i)});
+            const bool is_conditional = before[0] == 0x0f && (before[1] & 0xf0U) == 0x80;
+            if (before[1] == call_opcode) {
+                add(end, table_entry_of(target), use_kind::call);
+            } else if (before[1] == jump_opcode || is_conditional) {
+                add(end, table_entry_of(target), use_kind::jump);
+            } else if (before[0] == pointer_opcode && before[1] == pointer_call) {
+                add(end, target, use_kind::call);
+            } else if (before[0] == pointer_opcode && before[1] == pointer_jump) {
+                add(end, target, use_kind::jump);
+            } else {
+                add(end, target, use_kind::address);
             }
-            if (name != nullptr && std::ranges::find(names, std::string_view{name}) != names.end()) ends.push_back(end);
         }
     }
-    return ends;
+    return uses;
 }
 
 }  // namespace acre::tool

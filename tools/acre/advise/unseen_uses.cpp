@@ -1,4 +1,4 @@
-#include "unseen_frees.hpp"
+#include "unseen_uses.hpp"
 
 #include <algorithm>
 #include <set>
@@ -44,23 +44,38 @@ std::set<std::string> files_of(const advice& each, const call_paths& paths) {
     return files;
 }
 
+/// Sorts a use into what the advice lists.
+void note(unseen_uses& into, const imported_use& use, const std::set<std::string>& named) {
+    const source_location at{use.name, use.file, use.line};
+    const auto add = [&](std::vector<source_location>& to) {
+        if (std::ranges::find(to, use.name, &source_location::function) == to.end()) to.push_back(at);
+    };
+    if (!is_call(use)) return add(into.pointers);
+    if (named.contains(use.name)) return;
+    if (is_freeing(use.imported)) {
+        add(into.frees);
+    } else if (use.kind == use_kind::jump) {
+        add(into.allocating);
+    }
+}
+
 }  // namespace
 
-void find_unseen_frees(advice_list& list, const history& run, const call_paths& paths) {
-    recorded_code code{paths, freeing_functions()};
+void find_unseen_uses(advice_list& list, const history& run, const call_paths& paths) {
+    recorded_code code{paths};
     for (advice& each : list.advices) {
-        each.unseen_frees.clear();
+        each.unseen = {};
         if (each.decision == verdict::leave || !is_in_c(each, paths)) continue;
         const std::set<std::string> named = named_functions(each, paths);
         for (const std::uint32_t module : modules_of(each, run, paths)) {
-            for (const imported_call& call : code.callers_in(module)) {
-                if (!named.contains(call.function)) each.unseen_frees.push_back({call.function, call.file, call.line});
-            }
+            for (const imported_use& use : code.memory_uses(module)) note(each.unseen, use, named);
         }
         const std::set<std::string> files = files_of(each, paths);
-        std::ranges::sort(each.unseen_frees, {}, [&](const source_location& at) {
-            return std::tuple{!files.contains(at.file), at.file, at.line, at.function};
-        });
+        for (std::vector<source_location>* places : {&each.unseen.frees, &each.unseen.allocating}) {
+            std::ranges::sort(*places, {}, [&](const source_location& at) {
+                return std::tuple{!files.contains(at.file), at.file, at.line, at.function};
+            });
+        }
     }
 }
 
