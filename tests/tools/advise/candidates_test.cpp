@@ -194,6 +194,25 @@ TEST_F(candidates, all_strings_and_containers_of_them_are_one_change) {
     }));
 }
 
+// A pipeline: one thread's function had its words in an arena, and another thread called the same function.
+TEST_F(candidates, an_arena_says_that_its_lines_serve_others) {
+    requests(100);
+    const auto text = made.stack({"main", "reply:3", "copy_text:7", "malloc"});
+    const auto end = made.stack({"main", "send:8"});
+    for (int i = 0; i < 40; ++i) made.release(made.allocate(text, 30, 1), end, 1);
+    const auto& advices = advised().advices;
+    const auto arena = std::ranges::find(advices, verdict::arena, &advice::candidate);
+    ASSERT_NE(arena, advices.end());
+    ASSERT_TRUE(arena->others.has_value());
+    EXPECT_EQ(arena->others->objects, 40U);
+    const std::vector<std::string> cautions = cautions_of(*arena, paths());
+    EXPECT_TRUE(std::ranges::any_of(cautions, [](const std::string& each) {
+        return each.starts_with(
+            "copy_text (made.cpp:7) allocates for others as well (40 objects, as in copy_text < reply "
+            "< main), whose objects must not come from this arena");
+    })) << arena->others->objects;
+}
+
 TEST_F(candidates, make_unique_makes_objects) {
     churn("std::make_unique<orc>(int)", 48, 4000, 100);
     EXPECT_EQ(advised().advices.at(0).candidate, verdict::object_pool);

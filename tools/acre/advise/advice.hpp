@@ -162,6 +162,13 @@ struct malloc_caller {
     bool by_pointer = false;    // it calls what a pointer is set to: that changes, and not the function
 };
 
+/// Objects that are not an advice's, at a site where its own are allocated.
+struct others_at_sites {
+    std::uint64_t objects = 0;
+    std::uint32_t site = 0;   // of most of them
+    std::uint32_t stack = 0;  // one call path to it
+};
+
 /// What the code of the program's file does with functions of the C library, that no stack of the recording shows.
 struct unseen_uses {
     std::vector<source_location> frees;       // functions that call free or realloc
@@ -197,6 +204,7 @@ struct advice {
     line_range lines;                           // of the scope or the owner, where its objects are allocated and freed
     std::vector<malloc_caller> malloc_callers;  // in C: all that have to change, if they change as a whole
     unseen_uses unseen;                         // in C
+    std::optional<others_at_sites> others;      // reached in other ways than its own objects
     std::vector<site_objects> blockers;         // their objects outlive the scope of the arena
     double share = 0;                           // of all allocations
     std::uint32_t escape_depth = 0;             // largest number of functions that an object leaves before it dies

@@ -522,6 +522,25 @@ private:
         for (advice& each : list_.advices) each.is_unoptimised = files.contains(paths_.sites()[each.site].file);
     }
 
+    /// Objects of other paths of functions at the sites of an advice: code in a function serves all its callers.
+    std::optional<others_at_sites> others_of(const advice& each) const {
+        std::set<std::uint32_t> paths;
+        for (const std::uint32_t context : each.contexts) paths.insert(paths_.own_code(run_.contexts()[context].node));
+        others_at_sites others;
+        std::uint64_t most = 0;
+        for (const allocation_context& context : run_.contexts()) {
+            if (context.objects == 0 || paths.contains(paths_.own_code(context.node)) ||
+                std::ranges::find(each.sites, context.site, &site_objects::site) == each.sites.end())
+                continue;
+            others.objects += context.objects;
+            if (context.objects <= most) continue;
+            most = context.objects;
+            others.site = context.site;
+            others.stack = context.stack;
+        }
+        return others.objects == 0 ? std::nullopt : std::optional{others};
+    }
+
     /// Fills in what an advice tells besides its figures.
     void complete(advice& each) const {
         fill_sites(each, run_);
@@ -551,6 +570,7 @@ private:
         if (each.of_scope || traits_of(each.candidate).in_owner)
             each.lines = lines_within(each.function, each.contexts);
         each.freed_at = lines_.frees_of(each.contexts, is_c);
+        if (traits_of(each.candidate).freed_as_whole) each.others = others_of(each);
         if (is_c) check_lines(each);
         // Only what serves any object, and frees malloc's as well, can stand for all calls in a function.
         if (is_c && each.candidate == verdict::general_heap) each.malloc_callers = callers_.of(each.contexts);

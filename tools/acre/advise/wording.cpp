@@ -137,6 +137,14 @@ bool is_shared(const change_place& place) {
     return !place.shared.empty();
 }
 
+std::string others_text(const others_at_sites& others, const call_paths& paths) {
+    return fmt::format(
+        "{} allocates for others as well ({}, as in {}), whose objects must not come from this arena: pass the arena "
+        "to "
+        "that function, or call a copy of it that uses the arena.",
+        paths.site_text(others.site), plural(others.objects, "object", "objects"), paths.path_text(others.stack, 4));
+}
+
 std::string blockers_text(const advice& each, const call_paths& paths) {
     std::vector<site_objects> sorted = each.blockers;
     std::sort(sorted.begin(), sorted.end(), [](const site_objects& a, const site_objects& b) {
@@ -614,6 +622,7 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     for (const char* caution : traits.cautions) {
         if (caution != nullptr) cautions.push_back(filled(caution, each, paths));
     }
+    if (each.others && traits.freed_as_whole) cautions.push_back(others_text(*each.others, paths));
     if (*traits.caution_in_cpp != '\0' && !is_in_c(each, paths)) cautions.emplace_back(traits.caution_in_cpp);
     const bool has_strings = std::ranges::any_of(each.places, is_string) && !is_in_c(each, paths);
     if (has_strings && has_heap) {
