@@ -598,8 +598,8 @@ TEST_F(first_answer, names_what_needs_no_code_though_its_rounds_are_few) {
     list_.runs = program_runs{.rounds = 1, .seconds = 1};
     list_.preloads = {{std::string{preload_saving::acre_heap}, {-50, 220, 500}}};
     EXPECT_TRUE(first_steps_text(first_steps_of(list_, paths_))
-                    .starts_with("Perhaps: start it by acre run: saves 220 ns (22.0 % of the CPU time) in runs of the "
-                                 "program; no change to the\ncode.\n"))
+                    .starts_with("Perhaps: start it by acre run: saves 220 ns (22.0 % of the CPU time; -5.0 to 50.0 %) "
+                                 "in runs of the program;\nno change to the code.\n"))
         << first_steps_text(first_steps_of(list_, paths_));
     ASSERT_EQ(first_steps_of(list_, paths_).steps.size(), 2U);
     EXPECT_EQ(first_steps_of(list_, paths_).steps[1].advice, 0U);

@@ -215,6 +215,15 @@ TEST_F(try_command, runs_the_recorded_program_again) {
     expect_failure("try a.acre -- echo", 2, "either a trace or a program");
 }
 
+// It said to leave a program that had found no input.
+TEST_F(try_command, refuses_a_recorded_program_that_does_not_find_its_input) {
+    shell("seq 400000 -1 1 > numbers");
+    ASSERT_EQ(shell("'" ACRE_COMMAND "' record -q -o sorting.acre -- sort -n < numbers > sorted").status, 0);
+    expect_failure("try " + with(quiet_library) + " sorting.acre", 1, "give the program the same input, by --stdin");
+    EXPECT_EQ(
+        shell("'" ACRE_COMMAND "' try --budget 1s --stdin numbers " + with(quiet_library) + " sorting.acre").status, 0);
+}
+
 TEST_F(try_command, leaves_nothing_behind) {
     tried(with(quiet_library) + " -- echo");
     EXPECT_EQ(shell("ls").output, "errors\n");

@@ -46,6 +46,7 @@ first_step step_of(const preload_saving& each, const advice_list& list) {
     first_step step;
     step.what = each.name;
     step.nanoseconds = list.expected_of(each);
+    step.cpu_nanoseconds = static_cast<double>(list.cpu_nanoseconds);
     step.share = share_of(each.nanoseconds.median, list);
     step.before_command = each.before_command;
     step.cost = "no change to the code";
@@ -239,6 +240,13 @@ std::string share_text(const first_step& step) {
     return step.share ? fmt::format(" ({} of the CPU time)", percent_text(*step.share)) : "";
 }
 
+/// With its interval. What a replay says of a malloc has bounds that are far wider: the text further below tells them.
+std::string measured_share_text(const first_step& step) {
+    const std::string shares = shares_text(step.nanoseconds, false, step.cpu_nanoseconds);
+    if (!step.share || shares == percent_text(*step.share)) return share_text(step);
+    return fmt::format(" ({} of the CPU time; {})", percent_text(*step.share), shares);
+}
+
 std::string step_text(const first_step& step, bool of_runs) {
     const interval& saved = step.nanoseconds;
     if (step.advice) {
@@ -248,7 +256,8 @@ std::string step_text(const first_step& step, bool of_runs) {
                            step.cpu_nanoseconds > 0 ? " (" + shares + " of the CPU time)" : "",
                            of_runs && step.is_of_replay ? " in a replay" : "", step.cost);
     }
-    return fmt::format("{}: saves {}{} in {}; {}.", preload_text(step.what), time_text(saved.median), share_text(step),
+    return fmt::format("{}: saves {}{} in {}; {}.", preload_text(step.what), time_text(saved.median),
+                       of_runs ? measured_share_text(step) : share_text(step),
                        of_runs ? "runs of the program" : "a replay", step.cost);
 }
 

@@ -53,6 +53,13 @@ void check_together(const try_options& options) {
         throw usage_error{"--sites measures the groups of a plan: name one by --plan, or a trace to make it of"};
 }
 
+/// The CPU time of the recorded run, without the recorder's own; 0: not known.
+std::uint64_t recorded_cpu_of(const try_options& options) {
+    if (options.trace.empty()) return 0;
+    const trace_reader reader{options.trace};
+    return reader.header().end_is_known() ? reader.header().program_microseconds() * 1000 : 0;
+}
+
 struct chosen_plan {
     site_plan plan;
     std::string name;             // of its file
@@ -129,6 +136,7 @@ int run_try(const try_options& options, const command_context& context) {
                                          .input = options.input,
                                          .check = options.check,
                                          .required = required_result(options.check, options.unchecked),
+                                         .recorded_cpu_nanoseconds = recorded_cpu_of(options),
                                          .budget_seconds = parse_seconds(options.budget).value(),
                                          .precision = options.width.value_or(2) / 100,
                                          .progress = [&](double done) { bar.show(done); }});

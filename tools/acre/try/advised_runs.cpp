@@ -169,8 +169,7 @@ void note_ways_left_out(advice_list& list, const contest_result& runs, std::size
     if (groups != 0) names.push_back(plural(groups, "advice alone", "advices alone"));
     if (names.empty()) return;
     list.notes.push_back(
-        fmt::format("There was time for only one run with {}, which took more than the others: give --run more time.",
-                    fmt::join(names, ", ")));
+        fmt::format("There was time for only one run with {}: give --run more time.", fmt::join(names, ", ")));
 }
 
 /// How to get intervals of 95 %, where there was no time for them.

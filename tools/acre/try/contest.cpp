@@ -19,6 +19,7 @@
 #include "cost_ratio.hpp"
 #include "machine_memory.hpp"
 #include "programs/temporary_directory.hpp"
+#include "recorded_program.hpp"
 #include "text/text.hpp"
 #include "trace/error.hpp"
 
@@ -145,6 +146,7 @@ public:
         }
         first_ = run;
         if (run.was_interrupted) return run;
+        check_same_work(options_.recorded_cpu_nanoseconds, static_cast<std::uint64_t>(run.cpu() * 1e9));
         if (run.exit_status != 0) failure_as_it_is_ = ending_of(run) + last_words(errors_);
         if (compared_ == same_result::output_and_status) expected_ = fingerprint_of(output_);
         if (compared_ != same_result::checked) return run;
@@ -468,8 +470,9 @@ private:
 
 std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std::size_t room) {
     constexpr std::size_t least = 3;  // what the others are compared with, and two of these
-    constexpr std::size_t best_before_groups = 2;
     if (room < least) return {};
+    // Beside what the others are compared with, two and a group need four places.
+    const std::size_t best_before_groups = room > 4 ? 2 : 1;
     std::vector<std::size_t> order;
     std::vector<std::size_t> groups;
     std::vector<bool> has_time(runs.size());
@@ -484,7 +487,8 @@ std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std:
     }
     const auto cost = [&](std::size_t i) { return std::tuple{runs[i].cost, i}; };
     std::ranges::sort(order, {}, cost);
-    std::ranges::sort(groups, {}, cost);
+    // The first ones are those of most allocations, and one run says little of a group.
+    std::ranges::sort(groups, {}, [&](std::size_t i) { return std::pair{runs[i].cost >= costs_much, i}; });
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(best_before_groups, order.size())),
                  groups.begin(), groups.end());
     for (const std::size_t i : order) {

@@ -85,7 +85,8 @@ struct contest_options {
     // No more runs of a way that in three rounds cost a tenth more than what it is compared with, each of its runs than
     // each of the other's, or that by a 95 % interval saves less than 2 %: the others get their time.
     bool drops_losers = false;
-    double longest_first_run = 0;  // in seconds: a longer one does other work than was recorded; 0: any
+    double longest_first_run = 0;                // in seconds: a longer one does other work than was recorded; 0: any
+    std::uint64_t recorded_cpu_nanoseconds = 0;  // a first run with much less does other work; 0: any
     double budget_seconds = 60;
     double precision = 0.02;  // enough: the width of each interval of CPU time, as a share of that of the base
     std::function<void(double)> progress{};
@@ -111,8 +112,9 @@ struct first_run {
 };
 
 /// The ways that are left out where there is time for more rounds of `room` ways only. The two best for the whole
-/// program have time first, then groups, then the other ways for the whole program; of each kind those that cost least.
-/// A group and the way that it is compared with have time together. None where the room is too little to compare
+/// program have time first, or the best where there is little room, then groups, then the other ways for the whole
+/// program. Of these, those that cost least come first, and groups in their order, but for those that cost much. A
+/// group and the way that it is compared with have time together. None where the room is too little to compare
 /// anything.
 std::vector<std::size_t> ways_without_time(std::span<const first_run> runs, std::size_t room);
 
