@@ -213,6 +213,11 @@ TEST_F(try_command, runs_the_recorded_program_again) {
     for (const json& each : object["ways"]) EXPECT_EQ(each["cpu_seconds_in_rounds"].size(), object["rounds"]);
     EXPECT_TRUE(object["groups"].empty());
     expect_failure("try a.acre -- echo", 2, "either a trace or a program");
+    shell("cp /bin/echo here && '" ACRE_COMMAND "' record -q -o b.acre -- ./here && mkdir -p other");
+    const run_result elsewhere = shell("cd other && '" ACRE_COMMAND "' try ../b.acre 2>&1");
+    EXPECT_EQ(elsewhere.status, 1);
+    EXPECT_NE(elsewhere.output.find("start acre in the folder in which it was recorded"), std::string::npos)
+        << elsewhere.output;
 }
 
 // It said to leave a program that had found no input.

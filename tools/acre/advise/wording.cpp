@@ -21,7 +21,8 @@ std::string allocations_in_words(double mean) {
     return plural_of_mean(mean, "allocation", "allocations");
 }
 
-constexpr std::size_t max_listed = 8;  // of the sites that are worth a change only together
+constexpr std::size_t max_listed = 8;      // of several sites, where the functions to change are named
+constexpr std::size_t max_to_change = 40;  // of several sites that change themselves
 constexpr std::size_t max_lines_of_frees = 3;
 constexpr std::size_t max_callers_named = 20;
 constexpr std::size_t max_named = 4;  // blockers, and further sites; the others are counted
@@ -550,7 +551,10 @@ std::string subject_of(const advice& each, const call_paths& paths) {
 
 std::string location_of(const advice& each, const call_paths& paths) {
     std::string text;
-    if (each.place.kind == place_kind::several) return sites_text(each.sites, paths, max_listed);
+    if (each.place.kind == place_kind::several) {
+        const bool changes = each.decision != verdict::leave && each.malloc_callers.empty();
+        return sites_text(each.sites, paths, changes ? max_to_change : max_listed);
+    }
     if (each.of_scope) {
         const source_location end = paths.place_in(each.generations.last_free, each.function);
         text = paths.functions()[each.function].short_name;

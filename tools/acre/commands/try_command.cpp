@@ -12,6 +12,7 @@
 #include "trace/error.hpp"
 #include "trace/replacing_file.hpp"
 #include "try/contest.hpp"
+#include "try/recorded_program.hpp"
 #include "try/try_page.hpp"
 #include "try/try_report.hpp"
 #include "try/ways.hpp"
@@ -114,7 +115,8 @@ std::vector<std::string> add_plans(way_list& ways, const std::filesystem::path& 
 int run_try(const try_options& options, const command_context& context) {
     const std::vector<std::string> command = command_of(options, context);
     check_together(options);
-    const std::filesystem::path program = find_program_to_preload(command.front(), "try");
+    const std::filesystem::path program =
+        options.trace.empty() ? find_program_to_preload(command.front(), "try") : recorded_program(command, "try");
     if (!options.report.empty() && !options.trace.empty())
         keep_from_replacing(options.trace, options.report, "--report");
     // With --sites the question is what each group brings: the other mallocs only where they are named.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 
 #include "programs/program.hpp"
 #include "text/text.hpp"
@@ -11,9 +12,17 @@
 
 namespace acre::tool {
 
-std::filesystem::path recorded_program(const std::vector<std::string>& command) {
+std::filesystem::path recorded_program(const std::vector<std::string>& command, const char* verb) {
     if (command.empty()) throw tool_error{"the trace does not say which program was recorded"};
-    return find_program_to_preload(command.front(), "run");
+    const std::filesystem::path name = command.front();
+    std::error_code ignored;
+    if (name.has_parent_path() && name.is_relative() && !std::filesystem::exists(name, ignored)) {
+        throw tool_error{
+            fmt::format("cannot {} '{}': there is no such program here: start acre in the folder in which it was "
+                        "recorded",
+                        verb, name.string())};
+    }
+    return find_program_to_preload(command.front(), verb);
 }
 
 double longest_run(std::uint64_t recorded_duration) {

@@ -10,7 +10,8 @@
 namespace acre::tool {
 
 /// The file of the program. Throws tool_error if the trace does not name one, or no malloc can be preloaded into it.
-std::filesystem::path recorded_program(const std::vector<std::string>& command);
+/// `verb`: what is to be done with it.
+std::filesystem::path recorded_program(const std::vector<std::string>& command, const char* verb = "run");
 
 /// The seconds after which a run does other work than the recorded one, which took so many nanoseconds from start to
 /// end: ten times as long, and at least ten seconds.
