@@ -1411,7 +1411,7 @@ asm(R"(
     .size acre_jumps_to_malloc, . - acre_jumps_to_malloc
 )");
 
-void (*volatile set_to_free)(void*) = &std::free;
+[[gnu::used]] void (*volatile set_to_free)(void*) = &std::free;
 
 // Stands for a function that is left by a jump through a pointer, so that the call in the stack is its own.
 extern "C" [[gnu::noinline]] const void* drop_by_jump() {

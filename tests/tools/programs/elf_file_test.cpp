@@ -36,7 +36,7 @@ asm(R"(
     .size acre_jumps_to_dladdr, . - acre_jumps_to_dladdr
 )");
 
-int (*volatile set_to_dladdr)(const void*, Dl_info*) = &::dladdr;
+[[gnu::used]] int (*volatile set_to_dladdr)(const void*, Dl_info*) = &::dladdr;
 
 code_call call_before_here(const void* address) {
     Dl_info file{};

@@ -193,8 +193,10 @@ std::vector<call_code::import_use> call_code::uses_of(std::span<const std::strin
     }
     std::vector<import_use> uses;
     if (wanted.empty()) return uses;
+    const std::uint64_t lowest = wanted.begin()->first;
+    const std::uint64_t highest = wanted.rbegin()->first;
     const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> pointer, use_kind kind) {
-        if (!pointer || *pointer < wanted.begin()->first || *pointer > wanted.rbegin()->first) return;
+        if (!pointer || *pointer < lowest || *pointer > highest) return;
         if (const auto found = wanted.find(*pointer); found != wanted.end()) uses.push_back({end, found->second, kind});
     };
     for (const segment& each : segments_) {
