@@ -173,7 +173,8 @@ struct others_at_sites {
 struct unseen_uses {
     std::vector<source_location> frees;       // functions that call free or realloc
     std::vector<source_location> allocating;  // functions left by a jump to malloc or its like
-    std::vector<source_location> pointers;    // variables that have the address of one, and functions that take it
+    std::vector<source_location>
+        pointers;  // variables that have the address of such a function, and functions that take it
 };
 
 struct advice {

@@ -333,11 +333,11 @@ bool frees_others(const advice& each) {
 bool is_in_c(const site_info& site, const call_paths& paths) {
     if (site.file.empty() || !is_header(site.file)) return site.file.ends_with(".c");
     // A header is of the file that includes it, which calls its function, or has it inlined.
-    bool is_outside = false;
+    bool has_met_site = false;
     for (std::uint32_t stack = site.stack; stack != no_stack; stack = paths.caller_of(stack)) {
         for (const source_location& at : paths.frame(paths.frame_of(stack)).locations) {
-            is_outside = is_outside || at.file == site.file;
-            if (is_outside && !at.file.empty() && !is_header(at.file)) return at.file.ends_with(".c");
+            has_met_site = has_met_site || at.file == site.file;
+            if (has_met_site && !at.file.empty() && !is_header(at.file)) return at.file.ends_with(".c");
         }
     }
     return false;

@@ -524,12 +524,13 @@ private:
 
     /// Objects of other paths of functions at the sites of an advice: code in a function serves all its callers.
     std::optional<others_at_sites> others_of(const advice& each) const {
-        std::set<std::uint32_t> paths;
-        for (const std::uint32_t context : each.contexts) paths.insert(paths_.own_code(run_.contexts()[context].node));
+        std::set<std::uint32_t> own_paths;
+        for (const std::uint32_t context : each.contexts)
+            own_paths.insert(paths_.own_code(run_.contexts()[context].node));
         others_at_sites others;
         std::uint64_t most = 0;
         for (const allocation_context& context : run_.contexts()) {
-            if (context.objects == 0 || paths.contains(paths_.own_code(context.node)) ||
+            if (context.objects == 0 || own_paths.contains(paths_.own_code(context.node)) ||
                 std::ranges::find(each.sites, context.site, &site_objects::site) == each.sites.end())
                 continue;
             others.objects += context.objects;

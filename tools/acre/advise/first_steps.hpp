@@ -42,7 +42,7 @@ struct first_steps {
     bool has_few_rounds = false;  // of runs: nothing is known about the noise
     std::vector<first_step> steps;
     std::optional<all_changes> together{};     // where they save noticeably more than the one among the steps
-    std::optional<first_step> not_excluded{};  // without steps: it may be worth it all the same
+    std::optional<first_step> not_excluded{};  // without steps: what may be worth it all the same
     bool replay_exceeds_run = false;           // without steps: see advice_list
     std::vector<std::string> untold{};         // likewise
 

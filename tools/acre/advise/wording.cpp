@@ -141,8 +141,7 @@ bool is_shared(const change_place& place) {
 std::string others_text(const others_at_sites& others, const call_paths& paths) {
     return fmt::format(
         "{} allocates for others as well ({}, as in {}), whose objects must not come from this arena: pass the arena "
-        "to "
-        "that function, or call a copy of it that uses the arena.",
+        "to that function, or call a copy of it that uses the arena.",
         paths.site_text(others.site), plural(others.objects, "object", "objects"), paths.path_text(others.stack, 4));
 }
 
@@ -218,25 +217,29 @@ std::string c_text(const advice& each, const call_paths& paths) {
     const bool has_realloc = each.figures.reallocated && code_of(each, paths).find("_realloc(") != std::string::npos;
     const bool is_of_functions = !each.malloc_callers.empty();
     const bool is_shared = !files_to_share_among(each, paths).empty();
-    const std::string where =
+    const auto where = [&]() -> std::string {
+        if (is_of_functions && direct_callers(each.malloc_callers).empty()) {
+            return "The code is C. These are allocated and freed by pointers alone: put the code at the top of the "
+                   "file "
+                   "that sets them, and set them to its functions";
+        }
         // The function that calls malloc may be in no stack: it often ends with a jump to malloc.
-        is_of_functions && direct_callers(each.malloc_callers).empty()
-            ? std::string{"The code is C. These are allocated and freed by pointers alone: put the code at the top of the "
-                          "file that sets them, and set them to its functions"}
-        : is_of_functions ? fmt::format(
-                              "The code is C. These are allocated and freed by {}: put the code {}, and call its "
-                              "functions there everywhere (if one of these calls what was passed to it as malloc or "
-                              "free, change that)",
-                              callers_text(each.malloc_callers, paths),
-                              is_shared ? "into the files that it names" : "at the top of that file")
-        : is_shared ? file + " is C: put the code into the files that it names, call its functions"
-                    : file + " is C: put the code at the top of the file, call its functions";
+        if (is_of_functions) {
+            return fmt::format(
+                "The code is C. These are allocated and freed by {}: put the code {}, and call its functions there "
+                "everywhere (if one of these calls what was passed to it as malloc or free, change that)",
+                callers_text(each.malloc_callers, paths),
+                is_shared ? "into the files that it names" : "at the top of that file");
+        }
+        return file + (is_shared ? " is C: put the code into the files that it names, call its functions"
+                                 : " is C: put the code at the top of the file, call its functions");
+    };
     return fmt::format(
         "{} in place of malloc{}{} and free, "
         "and link libacre.a (cc ... libacre.a -lstdc++ -lm -pthread, or what pkg-config --libs acre-c-static says): "
         "calls into libacre.so take longer. The C++ library, which this brings, takes some 1.7 MB of memory; "
         "with -l:libstdc++.a in place of -lstdc++ .4 MB.",
-        where, has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
+        where(), has_realloc ? ", realloc" : "", each.figures.zeroed ? ", calloc" : "");
 }
 
 /// The storage class of a declaration; of one in a header, which is one variable for all files.
@@ -294,8 +297,7 @@ std::string owner_text(const advice& each, const call_paths& paths) {
         fmt::format(fmt::runtime(owner), "T"));
 }
 
-/// Functions that free, and that no stack has.
-/// Functions, or variables, where they are known.
+/// The names of functions or variables, with their lines where these are known.
 std::string places_text(const std::vector<source_location>& places) {
     constexpr std::size_t max_places_named = 15;
     std::vector<std::string> named;
@@ -316,7 +318,8 @@ std::string unseen_frees_text(const advice& each) {
 
 std::string unseen_allocating_text(const advice& each) {
     if (each.unseen.allocating.empty()) return {};
-    return "No stack has these, which end with a jump to malloc or its like: " + places_text(each.unseen.allocating) +
+    return "These end with a jump to malloc or a function like it, so no stack of the recording has them: " +
+           places_text(each.unseen.allocating) +
            ". Where they allocate such objects, they change as well, or nothing is saved.";
 }
 
@@ -673,9 +676,8 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
     if (is_in_c(each, paths)) {
         cautions.push_back(c_text(each, paths));
         if (const std::string pointers = pointers_text(each.malloc_callers, paths); !pointers.empty()) {
-            cautions.push_back(pointers + (each.unseen.pointers.empty()
-                                               ? ""
-                                               : " These do: " + places_text(each.unseen.pointers) + "."));
+            const std::string set = places_text(each.unseen.pointers);
+            cautions.push_back(pointers + (set.empty() ? "" : " The address of one of these is in " + set + "."));
         }
         if (const std::string jumps = unseen_allocating_text(each); !jumps.empty()) cautions.push_back(jumps);
         const std::string freed =

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "opened_elf.hpp"
+
 namespace acre::tool {
 
 namespace {
@@ -83,7 +85,7 @@ void call_code::add_segments(Elf* file) {
 /// A file calls functions of others through pointers that the loader sets: one for calls, and one more where the code
 /// also takes the function's address.
 void call_code::add_imports(Elf* file) {
-    for_each_imported(file, [this](std::uint64_t address, std::uint64_t type, const char* name) {
+    with_loaded_pointers(file, [this](std::uint64_t address, std::uint64_t type, const char* name) {
         if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) imports_.emplace(address, name);
     });
 }
@@ -214,7 +216,7 @@ std::vector<call_code::import_use> call_code::uses_of(std::span<const std::strin
                 add(end, target, use_kind::call);
             } else if (before[0] == pointer_opcode && before[1] == pointer_jump) {
                 add(end, target, use_kind::jump);
-            } else {
+            } else if ((before[1] & 0xc7U) == 0x05) {  // the operand is at a distance from the instruction
                 add(end, target, use_kind::address);
             }
         }

@@ -14,29 +14,6 @@
 
 namespace acre::tool {
 
-/// Calls `take` with the address, the type and the name of each pointer that the loader sets to a function or a
-/// variable of another file.
-template <class Take>
-void for_each_imported(Elf* file, Take take) {
-    for (Elf_Scn* section = elf_nextscn(file, nullptr); section != nullptr; section = elf_nextscn(file, section)) {
-        GElf_Shdr head;
-        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_RELA) continue;
-        Elf_Scn* symbols = elf_getscn(file, head.sh_link);
-        GElf_Shdr symbols_head;
-        if (symbols == nullptr || gelf_getshdr(symbols, &symbols_head) == nullptr) continue;
-        Elf_Data* table = elf_getdata(symbols, nullptr);
-        Elf_Data* relocations = elf_getdata(section, nullptr);
-        GElf_Rela each;
-        for (int i = 0; table != nullptr && relocations != nullptr && gelf_getrela(relocations, i, &each) != nullptr;
-             ++i) {
-            GElf_Sym symbol;
-            if (gelf_getsym(table, static_cast<int>(GELF_R_SYM(each.r_info)), &symbol) == nullptr) continue;
-            const char* name = elf_strptr(file, symbols_head.sh_link, symbol.st_name);
-            if (name != nullptr && *name != '\0') take(each.r_offset, GELF_R_TYPE(each.r_info), name);
-        }
-    }
-}
-
 /// The machine code of a file, as far as calls are concerned. Addresses are those of the file.
 class call_code {
 public:

@@ -16,26 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Calls `function(section, head)` for each section of a type.
-template <class Function>
-void with_sections(Elf* file, GElf_Word type, Function function) {
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(file, section)) != nullptr;) {
-        GElf_Shdr head{};
-        if (gelf_getshdr(section, &head) != nullptr && head.sh_type == type) function(section, head);
-    }
-}
-
-/// Calls `function(segment)` for each segment of a type.
-template <class Function>
-void with_segments(Elf* file, GElf_Word type, Function function) {
-    std::size_t segments = 0;
-    if (elf_getphdrnum(file, &segments) != 0) return;
-    for (int i = 0; i < static_cast<int>(segments); ++i) {
-        GElf_Phdr segment{};
-        if (gelf_getphdr(file, i, &segment) != nullptr && segment.p_type == type) function(segment);
-    }
-}
-
 std::string hexadecimal(const char* bytes, std::size_t count) {
     constexpr const char* digits = "0123456789abcdef";
     std::string text;

@@ -48,15 +48,13 @@ std::optional<imported_use> function_around(Dwarf* debug_information, std::uint6
 /// Variables of the file that the loader sets to the address of such a function.
 void add_variables(Elf* file, std::span<const std::string_view> names, std::vector<imported_use>& found) {
     std::map<std::uint64_t, std::string_view> pointers;
-    for_each_imported(file, [&](std::uint64_t address, std::uint64_t type, const char* name) {
+    with_loaded_pointers(file, [&](std::uint64_t address, std::uint64_t type, const char* name) {
         const auto known = std::ranges::find(names, std::string_view{name});
         if (type == R_X86_64_64 && known != names.end()) pointers.emplace(address, *known);
     });
-    for (Elf_Scn* section = elf_nextscn(file, nullptr); section != nullptr && !pointers.empty();
-         section = elf_nextscn(file, section)) {
-        GElf_Shdr head;
-        if (gelf_getshdr(section, &head) == nullptr || head.sh_type != SHT_SYMTAB) continue;
-        Elf_Data* symbols = elf_getdata(section, nullptr);
+    if (pointers.empty()) return;
+    with_sections(file, SHT_SYMTAB, [&](Elf_Scn* section, const GElf_Shdr& head) {
+        Elf_Data* const symbols = elf_getdata(section, nullptr);
         GElf_Sym symbol{};
         for (int i = 0; symbols != nullptr && gelf_getsym(symbols, i, &symbol) != nullptr; ++i) {
             const char* name = elf_strptr(file, head.sh_link, symbol.st_name);
@@ -65,7 +63,7 @@ void add_variables(Elf* file, std::span<const std::string_view> names, std::vect
             if (first != pointers.end() && first->first < symbol.st_value + symbol.st_size)
                 found.push_back({name, std::string{first->second}, use_kind::variable});
         }
-    }
+    });
 }
 
 }  // namespace

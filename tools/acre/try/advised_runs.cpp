@@ -239,6 +239,7 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
                                              .has_result_options = false,
                                              .drops_losers = true,
                                              .longest_first_run = longest_run(header.duration),
+                                             .recorded_cpu_nanoseconds = list.cpu_nanoseconds,
                                              .budget_seconds = options.seconds,
                                              .progress = options.progress});
     if (!runs.each_way_ran)
@@ -247,7 +248,6 @@ void run_for_advice(advice_list& list, trace_reader& reader, const call_paths& p
     for (const way_result& each : runs.ways)
         list.runs->ways.push_back({each.how.name, each.in_rounds(&measured_run::cpu)});
     const auto cpu = static_cast<std::uint64_t>(runs.ways[0].of(&measured_run::cpu).median * 1e9);
-    check_same_work(list.cpu_nanoseconds, cpu);
     list.cpu_nanoseconds = cpu;
     note_preloads(list, runs, added.library);
     note_advices(list, runs, added);

@@ -127,6 +127,7 @@ public:
                                                  .input = options_.input,
                                                  .check = options_.check,
                                                  .required = options_.required,
+                                                 .recorded_cpu_nanoseconds = options_.recorded_cpu_nanoseconds,
                                                  .budget_seconds = seconds,
                                                  .precision = precision,
                                                  .progress = [&](double) { show_progress(); }});
@@ -206,12 +207,11 @@ struct alone_and_all {
     std::size_t rounds = 0;
 };
 
-alone_and_all run_alone(const plan_runs& runs, const std::vector<plan_part>& parts, std::uint64_t recorded_cpu) {
+alone_and_all run_alone(const plan_runs& runs, const std::vector<plan_part>& parts) {
     std::vector<std::vector<plan_group>> ways(parts.size());
     std::ranges::transform(parts, ways.begin(), &plan_part::groups);
     if (parts.size() > 1) ways.push_back(groups_in(parts, std::vector<bool>(parts.size(), true)));
     part_results found = runs.run(ways, share_for_parts);
-    check_same_work(recorded_cpu, found.cpu_nanoseconds);
     const bool all_save = found.parts.back().saves();
     found.parts.resize(parts.size());
     return {std::move(found.parts), all_save, found.rounds};
@@ -312,7 +312,7 @@ std::vector<std::string> keep_what_saves(site_plan& plan, const plan_run_options
     const std::filesystem::path program = recorded_program(plan.command);
     std::vector<std::string> losses = losses_of(plan, options, program);
     const plan_runs runs{plan, program, options};
-    const alone_and_all alone = run_alone(runs, parts, options.recorded_cpu_nanoseconds);
+    const alone_and_all alone = run_alone(runs, parts);
     const std::vector<bool> kept = run_together(runs, parts, alone, *plan.measured);
     for (std::size_t i = 0; i < parts.size(); ++i)
         plan.measured->groups.push_back(group_of(parts[i], alone.parts[i], kept[i]));
