@@ -120,8 +120,9 @@ TEST(arena, what_remains_fits_without_an_upstream_call) {
     EXPECT_EQ(tested.remaining(), 0u);
     (void)tested.allocate(100);
     const std::size_t left = tested.remaining();
+    EXPECT_EQ(tested.try_allocate_from_block(left + 1, 8), nullptr);
     EXPECT_EQ(left, tested.capacity() - tested.used() - tested.wasted() - acre::redzone_bytes);
-    (void)tested.allocate(left, 8);
+    EXPECT_NE(tested.try_allocate_from_block(left, 8), nullptr);
     EXPECT_EQ(tested.remaining(), 0u);
     EXPECT_EQ(upstream.sizes().size(), 1u);
     (void)tested.allocate(1);

@@ -29,6 +29,7 @@
 #include <acre/core/detail/forwarding.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
@@ -109,6 +110,13 @@ public:
         if (bump(bytes, alignment, p)) [[likely]]
             return p;
         return try_grow(bytes, alignment);
+    }
+
+    /// As try_allocate, but null where the current block has no room: never asks upstream, for real-time threads.
+    void* try_allocate_from_block(std::size_t bytes,
+                                  std::size_t alignment = default_alignment) noexcept ACRE_NONBLOCKING {
+        void* p;
+        return bump(bytes, alignment, p) ? p : nullptr;
     }
 
     /// Gives storage back at once if it is the last allocation, otherwise at the next reset; null is a no-op.

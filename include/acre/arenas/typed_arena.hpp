@@ -34,6 +34,7 @@
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
@@ -562,7 +563,7 @@ private:
             const bool possible = is_alignment(alignment) && alignment <= max_alignment &&
                                   slots_for(bytes) <= (storage_bytes - skipped_) / sizeof(T);
             void* p;
-            while (possible && full_handler_()) {
+            while (possible && detail::allow_blocking(full_handler_)) {
                 if (take(bytes, alignment, p)) return p;
             }
         }

@@ -12,6 +12,7 @@
 //     });
 #pragma once
 
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <cstddef>
@@ -102,12 +103,15 @@ inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
 
 /// Calls the misuse handler, and aborts when it returns.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const misuse& noticed) {
-    if (const misuse_handler handler = __atomic_load_n(&detail::current_misuse_handler, __ATOMIC_ACQUIRE)) {
-        handler(noticed);
-    } else {
-        detail::print_misuse(noticed);
-    }
-    detail::abort_silently();
+    detail::allow_blocking([&noticed] {
+        if (const misuse_handler handler = __atomic_load_n(&detail::current_misuse_handler, __ATOMIC_ACQUIRE)) {
+            handler(noticed);
+        } else {
+            detail::print_misuse(noticed);
+        }
+        detail::abort_silently();
+    });
+    __builtin_unreachable();
 }
 
 /// As above, for a misuse of `resource` that is described by `what`.

@@ -38,6 +38,7 @@
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/misuse.hpp>
@@ -214,13 +215,14 @@ public:
     }
 
     /// As allocate, but null when it cannot.
-    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes,
+                                              std::size_t alignment = default_alignment) noexcept ACRE_NONBLOCKING {
         return take<false>(bytes, alignment);
     }
 
     /// Frees what allocate returned for the same size and alignment; null is a no-op. Constant time.
     [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
-                                           std::size_t alignment = default_alignment) noexcept {
+                                           std::size_t alignment = default_alignment) noexcept ACRE_NONBLOCKING {
         if (p == nullptr) return;
         const std::size_t offset = offset_of(p);
         if (offset >= storage_bytes_) [[unlikely]]
@@ -233,7 +235,7 @@ public:
     }
 
     /// Frees what allocate returned; the address tells the size. Null is a no-op. Constant time.
-    void deallocate_unsized(void* p) noexcept {
+    void deallocate_unsized(void* p) noexcept ACRE_NONBLOCKING {
         if (p == nullptr) return;
         const std::size_t offset = offset_of(p);
         if (offset >= storage_bytes_) abort_on(p, detail::mistake::foreign_pointer);

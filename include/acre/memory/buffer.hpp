@@ -26,6 +26,7 @@
 #include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
@@ -72,7 +73,7 @@ public:
     }
 
     /// As allocate, but null when it cannot.
-    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+    void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept ACRE_NONBLOCKING {
         if (!is_alignment(alignment)) return nullptr;
         if (bytes == 0) bytes = 1;
         const std::size_t padding = padding_at(used_, alignment);
@@ -87,7 +88,7 @@ public:
     }
 
     /// Takes back what allocate gave; null is a no-op.
-    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+    void deallocate(void* p, std::size_t bytes, std::size_t alignment = default_alignment) noexcept ACRE_NONBLOCKING {
         if (p == nullptr) return;
         if (!owns(p) || live_ == 0) abort_on_misuse(name, "a pointer was given back that is not of this buffer", p);
         if (bytes == 0) bytes = 1;

@@ -31,6 +31,7 @@
 #include <acre/core/detail/live_report.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/detail/slot_policies.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>
@@ -551,7 +552,8 @@ private:
             return give_back_to(index, p);
         };
         if (first_index(gave_back) < class_count) return;
-        if (const char* what = large_.deallocate(upstream_, p, bytes, alignment)) abort_on_misuse(name, what, p);
+        const char* what = detail::allow_blocking([&] { return large_.deallocate(upstream_, p, bytes, alignment); });
+        if (what != nullptr) abort_on_misuse(name, what, p);
     }
 
     // Out of line: the class is full, or no class fits.
@@ -567,7 +569,7 @@ private:
             if (serves(classes[index], bytes, alignment) && take_from(index, bytes, p)) return p;
         }
         if (when_full_ != exhaustion::fall_back) return nullptr;
-        return large_.try_allocate(upstream_, bytes, alignment);
+        return detail::allow_blocking([&] { return large_.try_allocate(upstream_, bytes, alignment); });
     }
 
     template <class Error, class... Arguments>

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
 #if !ACRE_HAS_THREADS
@@ -123,14 +124,14 @@ public:
         return take(bits);
     }
     /// As allocate, but null when all are taken.
-    [[gnu::always_inline]] void* try_allocate() noexcept {
+    [[gnu::always_inline]] void* try_allocate() noexcept ACRE_NONBLOCKING {
         const std::uint64_t bits = current_bits();
         if (bits == 0) [[unlikely]]
             return try_allocate_slow();
         return take(bits);
     }
     /// Any thread: frees a slot; null is a no-op. Never fails.
-    [[gnu::always_inline]] void deallocate(void* p) noexcept { give_back(name, p); }
+    [[gnu::always_inline]] void deallocate(void* p) noexcept ACRE_NONBLOCKING { give_back(name, p); }
 
     // Requests that no slot fits: allocate throws request_too_large or bad_alignment.
     using face::allocate;

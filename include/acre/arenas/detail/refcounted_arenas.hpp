@@ -20,6 +20,7 @@
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/no_clear.hpp>
+#include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/sanitizer.hpp>
@@ -68,7 +69,8 @@ public:
     }
 
     /// As allocate, but null when it cannot.
-    [[gnu::always_inline]] void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+    [[gnu::always_inline]] void* try_allocate(std::size_t bytes,
+                                              std::size_t alignment = default_alignment) noexcept ACRE_NONBLOCKING {
         if (!fit::is_ordinary(alignment)) [[unlikely]]
             return place_aligned<false>(bytes, alignment);
         void* p;
@@ -80,7 +82,8 @@ public:
     /// Takes storage back; null is a no-op. Constant time. A misuse, in every build: a double free, a pointer into the
     /// middle of an allocation or of another resource, another size than the one allocated. Sizes are compared rounded
     /// up to 16 bytes, and modulo 2 KiB.
-    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
+    [[gnu::always_inline]] void deallocate(void* p, std::size_t bytes,
+                                           std::size_t = default_alignment) noexcept ACRE_NONBLOCKING {
         if (!is_live(p, bytes)) [[unlikely]]
             return deallocate_slow(p, bytes);
         const std::uintptr_t start = position_of(p);
@@ -296,7 +299,10 @@ private:
     template <bool Throws>
     [[gnu::noinline]] void* place_slow(std::size_t bytes, std::size_t alignment) {
         void* const p = place_anywhere(bytes, alignment);
-        return p != nullptr || !Throws ? p : fail(bytes, alignment);
+        if constexpr (Throws) {
+            if (p == nullptr) return fail(bytes, alignment);
+        }
+        return p;
     }
 
     // Null when it cannot.
