@@ -150,10 +150,10 @@ const std::vector<path<tested>> deallocations = {
          void* scattered = heap.allocate(arena);
          (void)heap.allocate(arena);
          heap.deallocate(scattered, arena);
-         heap.deallocate(p, half);
+         // The list of the class: the arena of s, that of p and q, that of r.
          heap.deallocate(r, half);
+         heap.deallocate(p, half);
          heap.deallocate(s, half);
-         (void)q;
          return call{.p = q, .bytes = half};
      },
      -1},
