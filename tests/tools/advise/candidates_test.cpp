@@ -357,6 +357,7 @@ TEST_F(candidates, a_few_that_live_on_are_left_out_and_named) {
     EXPECT_NE(cautions[0].find("remember (made.cpp:4)"), std::string::npos) << cautions[0];
 }
 
+// Hazard Y12: a reset point that is passed while objects live.
 TEST_F(candidates, what_lives_on_at_one_pass_in_many_is_no_arena) {
     // The buffers of the two sites die together in `request`, but once in ten runs both live until the next run.
     const auto reads = made.stack({"main:3", "request:6", "read:4"});
@@ -429,6 +430,7 @@ TEST_F(candidates, what_outlives_its_function_once_in_a_thousand_is_named) {
         << evidence;
 }
 
+// Hazard Y12.
 TEST_F(candidates, what_is_live_where_a_loop_resets_is_left_out) {
     // All in one run of `main`: its loop would reset the arena, and the cache lives on over many of its rounds.
     const auto words = made.stack({"main:5", "split:2"});
@@ -850,6 +852,7 @@ TEST_F(candidates_of_groups, small_sites_with_one_owner_are_judged_together) {
     EXPECT_EQ(advised().small_sites, 0U);
 }
 
+// Hazard Y12: one container split between two verdicts.
 TEST_F(candidates_of_groups, an_arena_gets_all_of_a_container_or_nothing) {
     // The vector's first buffers die with each request; its last ones live on, in the same function.
     const std::string vector = "std::vector<int, std::allocator<int> >::";

@@ -285,7 +285,7 @@ TEST(expected_saving, of_a_loss_is_the_measured_one) {
     EXPECT_EQ(saving.expected().high, -6);
 }
 
-// Of a program whose malloc took 61 ms, a pool for 42 % of the allocations was said to save 94 ms at least.
+// Hazard Y13: of a program whose malloc took 61 ms, a pool for 42 % of the allocations was said to save 94 ms at least.
 TEST(expected_saving, is_at_least_no_more_than_a_share_of_what_malloc_takes_in_the_run) {
     advice_list list;
     list.advices.resize(2);
@@ -308,7 +308,7 @@ TEST(expected_saving, is_at_least_no_more_than_a_share_of_what_malloc_takes_in_t
     EXPECT_FALSE(list.advices[1].saving.exceeds_run());
 }
 
-// Of a program that takes 1000 ns.
+// Hazard Y13, of a program that takes 1000 ns.
 TEST(figures_of_runs, go_before_those_of_a_replay) {
     advice each;
     each.candidate = verdict::object_pool;

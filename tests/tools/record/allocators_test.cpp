@@ -77,6 +77,7 @@ TEST_F(own_allocator, is_usually_glibcs) {
     EXPECT_EQ(run({STATIC_FUNCTIONS}).header.allocator, "glibc");
 }
 
+// Hazard Y11.
 TEST_F(own_allocator, of_a_program_that_is_linked_with_jemalloc_gets_its_own_blocks) {
 #ifdef WITH_JEMALLOC
     const loaded_trace trace = run({WITH_JEMALLOC});

@@ -106,6 +106,7 @@ TEST_F(life, of_children_is_not_counted_as_the_programs_time) {
     EXPECT_LT(trace.header.user_time * 2, all) << "nearly all of it went into the subshell";
 }
 
+// Hazard Y14: what recording itself took is told, and not hidden in the total.
 TEST_F(life, of_the_recorder_is_a_part_of_the_cpu_time) {
     for (const char* how : {"threads", "exec", "kill"}) {
         const trace_header header = run({ENDINGS, how}).header;
