@@ -1,4 +1,16 @@
-# Functions for all scripts: choosing compilers, and building by a preset. To be sourced by bash in the root.
+# Functions for all scripts: choosing compilers, and building by a preset. To be sourced by bash in the root, before a
+# script does anything: a script that is called with --help then prints its first comment and ends.
+
+# The comment behind the first line of a script, which was called before `cd` went to the root.
+print_usage() (
+    cd "$OLDPWD"
+    sed -n '1d; /^#/!q; s/^# \{0,1\}//p' "$0"
+)
+
+if [[ " $* " == *" --help "* ]]; then
+    print_usage
+    exit
+fi
 
 oldest_gcc=12
 # A clone in another folder can use the ccache entries of this one.

@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+if "--help" in sys.argv[1:]:
+    sys.exit(print(__doc__))
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
 ROWS = ["arena", "concurrent_arena", "pool", "concurrent_pool", "multi_pool", "concurrent_multi_pool", "multi_arena",

@@ -14,6 +14,9 @@ import statistics
 import subprocess
 import sys
 
+if "--help" in sys.argv[1:]:
+    sys.exit(print(__doc__))
+
 WORKLOADS = [
     ("Lua, script that allocates", "lua allocating", ["multi_pool", "limited"]),
     ("Lua, typical script", "lua typical", ["multi_pool", "limited"]),

@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+if "--help" in sys.argv[1:]:
+    sys.exit(print(__doc__))
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = "5"
 

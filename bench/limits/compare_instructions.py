@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+if "--help" in sys.argv[1:]:
+    sys.exit(print(__doc__))
+
 GROUPS = re.compile(r"(P1|P3|bump 8 B|bump 8\.\.256 B|objects|W7|W7 outer 1|library .*|.*multi_arena.*)$")
 # As in instructions.hpp.
 COUNTED_FUNCTIONS = "*the_counted_*"

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+if "--help" in sys.argv[1:]:
+    sys.exit(print(__doc__))
+
 HERE = pathlib.Path(__file__).resolve().parent
 CALLS = 40
 WARM_ROUNDS = 4
