@@ -19,66 +19,62 @@ NAMES = {
     "migrating": ["acre::arena", "acre::object_pool", "acre::multi_pool"],
 }
 MOST_TABLES = 3
-# Pages whose figures are in a file of their own: the first table of the newest of these files.
-FILES = {"hardened": "hardened", "checked": "checked", "wait_free_pool": "pool-instructions", "c": "c",
-         "general_heap": "whole-program", "realtime_heap": "realtime-heap", "malloc_library": "whole-program"}
+# Pages whose figures stand below a heading: the first table there.
+HEADINGS = {"hardened": ("pools", "What hardening costs"), "checked": ("pools", "What checked costs"),
+            "wait_free_pool": ("pools", "Instructions of a call"), "c": ("pools", "The calls of the C interface"),
+            "general_heap": ("whole_programs", "Under each malloc"),
+            "malloc_library": ("whole_programs", "Under each malloc"),
+            "realtime_heap": ("arenas", "realtime_heap, the instructions of one call"),
+            "virtual_memory": ("pools", "What hardening costs"), "memory": ("pools", "What hardening costs")}
+# Of those, pages whose table is not the first one below the heading: words of the paragraph above it.
+ABOVE = {"virtual_memory": "virtual_memory", "memory": "virtual_memory"}
 # Pages that show the rows of one library of the table of hooks.
 HOOK_ROWS = {"ambient": "nlohmann::json", "ambient_arena": "nlohmann::json", "program_pools": "nlohmann::json"}
-# Pages whose table stands in a file about something else: that file, and words of the paragraph above the table.
-OTHER_TABLES = {"virtual_memory": ("hardened", "virtual_memory"), "memory": ("hardened", "virtual_memory")}
+HOOKS = ("whole_programs", "Libraries on their hooks")
 TABLE = re.compile(r"^## ([^\n]+)\n\n((?:\|[^\n]*\n)+)", re.MULTILINE)
+BELOW = r"((?:[^\n|]+\n)+)\n((?:\|[^\n]*\n)+)"
+
+
+def text_of(page):
+    return (ROOT / f"bench/results/{page}.md").read_text(encoding="utf-8")
 
 
 @functools.cache
 def tables():
-    """(file, date and compiler, caption, lines) of each table of nanoseconds on a clean heap; newest files first."""
+    """(file, machine, compiler and date, caption, lines) of each table of nanoseconds of acre-bench."""
     found = []
-    for path in sorted((ROOT / "bench/results").glob("*.md"), reverse=True):
-        text = path.read_text(encoding="utf-8")
-        if not text.startswith("# acre-bench"):
-            continue
-        about = ", ".join(re.findall(r"^- (?:machine|compiler|date): ([^\n]*?)(?:, load [^\n]*| UTC[^\n]*)?$", text,
-                                     re.MULTILINE))
-        for caption, lines in TABLE.findall(text):
-            if "littered" not in caption and "a thread was started" not in caption and "| ns |" in lines:
-                found.append((path.name, about, caption, lines.strip().split("\n")))
+    for page in ("pools", "arenas", "threads"):
+        about = ", ".join(re.findall(r"^- (?:machine|compiler|date): ([^\n]*?)(?:, load [^\n]*| UTC[^\n]*)?$",
+                                     text_of(page), re.MULTILINE))
+        found += [(f"{page}.md", about, caption, lines.strip().split("\n"))
+                  for caption, lines in TABLE.findall(text_of(page)) if "| ns |" in lines]
     return found
 
 
-def of_a_file(name):
-    """The first table of the newest file of this name, with its title."""
-    paths = sorted((ROOT / "bench/results").glob(f"????-??-??-{name}.md"), reverse=True)
-    text = paths[0].read_text(encoding="utf-8") if paths else ""
-    table = re.search(r"^(?:\|[^\n]*\n)+", text, re.MULTILINE)
-    if table is None:
-        return ""
-    title = text.split("\n", 1)[0].lstrip("# ")
-    return (f"\n\n## Measured\n\n**{title}** · [how, and the other tables](../bench/results/{paths[0].name})\n\n"
-            f"{table[0]}")
+def below(page, heading):
+    """The part of a page of bench/results below a heading."""
+    return re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text_of(page), re.MULTILINE | re.DOTALL)[1]
 
 
-def other_table(name, words):
-    """The table below the paragraph with these words, in the newest file of this name."""
-    paths = sorted((ROOT / "bench/results").glob(f"????-??-??-{name}.md"), reverse=True)
-    text = paths[0].read_text(encoding="utf-8") if paths else ""
-    for above, table in re.findall(r"([^\n]+(?:\n[^\n|]+)*)\n\n((?:\|[^\n]*\n)+)", text):
-        if words in above:
-            return (f"\n\n## Measured\n\n{above}\n\n{table}\n"
-                    f"From [what else was measured there](../bench/results/{paths[0].name}).\n")
-    return ""
+def link(page, heading, words):
+    anchor = re.sub(r"[^a-z0-9_ -]", "", heading.lower()).replace(" ", "-")
+    return f"[{words}](../bench/results/{page}.md#{anchor})"
+
+
+def of_a_heading(name):
+    """A table below its heading, with the paragraph above it."""
+    place = HEADINGS[name]
+    above, table = next(each for each in re.findall(BELOW, below(*place)) if ABOVE.get(name, "") in each[0])
+    return f"\n\n## Measured\n\n{above}\n{link(*place, 'The other tables')}\n\n{table}"
 
 
 def hook_rows(workload):
-    """The rows of one library in the newest table of hooks."""
-    paths = sorted((ROOT / "bench/results").glob("????-??-??-hooks.md"), reverse=True)
-    lines = paths[0].read_text(encoding="utf-8").split("\n") if paths else []
+    """The rows of one library in the table of hooks."""
+    lines = below(*HOOKS).split("\n")
     rows = [line for line in lines if line.startswith(f"| {workload}")]
-    head = [line for line in lines if line.startswith("| library and workload | memory |")][:1]
-    if not rows or not head:
-        return ""
-    ruler = re.sub(r"[^|]+", "---", head[0].strip("|"))
-    return (f"\n\n## Measured\n\n[How, and the other libraries](../bench/results/{paths[0].name})\n\n"
-            f"{head[0]}\n|{ruler}|\n"
+    head = next(line for line in lines if line.startswith("| library and workload | memory |"))
+    ruler = re.sub(r"[^|]+", "---", head.strip("|"))
+    return (f"\n\n## Measured\n\n{link(*HOOKS, 'How, and the other libraries')}\n\n{head}\n|{ruler}|\n"
             + "\n".join(rows) + "\n")
 
 
@@ -93,12 +89,10 @@ def is_of(variant, names):
 
 def section(page, path):
     """Markdown, empty for a page without a measured type. Its links are those of docs/."""
-    if page in FILES and path == f"guide/{page}.md":
-        return of_a_file(FILES[page])
+    if page in HEADINGS and path == f"guide/{page}.md":
+        return of_a_heading(page)
     if page in HOOK_ROWS and path == f"guide/{page}.md":
         return hook_rows(HOOK_ROWS[page])
-    if page in OTHER_TABLES and path == f"guide/{page}.md":
-        return other_table(*OTHER_TABLES[page])
     names = NAMES.get(page, []) if path == f"guide/{page}.md" else []
     chosen = [each for each in tables() if any(is_of(names_in(line), names) for line in each[3])] if names else []
     if not chosen:

@@ -309,8 +309,8 @@ struct advice_list {
     bool of_resource = false;  // the allocations are of a resource that the program traced, not of malloc
 
     // How far what a program saves by another malloc is from what the replay says, relative to
-    // what_a_replay_judges(): nine in ten lie between (bench/results/2026-11-26-replay-interval.md). acre's heap
-    // fell short of its replay more rarely than other mallocs did (bench/results/2026-11-27-replay-interval.md).
+    // what_a_replay_judges(): nine in ten lie between (bench/results/advice.md). acre's heap
+    // fell short of its replay more rarely than other mallocs did (bench/results/advice.md).
     static constexpr double less_than_replayed = 0.7;
     static constexpr double less_than_replayed_of_acre = 0.3;
     static constexpr double more_than_replayed = 1.5;

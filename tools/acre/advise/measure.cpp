@@ -107,7 +107,7 @@ bool finished(const comparison& in, const std::optional<std::size_t>& contender)
 }
 
 /// Widens what few rounds saved: nine in ten medians of twelve rounds lay at most so far beyond the range of one, two
-/// or three of these rounds, as a share of malloc's time (bench/results/2026-11-25-reading.md).
+/// or three of these rounds, as a share of malloc's time (bench/results/advice.md).
 interval doubted(const interval& saved, std::uint32_t rounds, const comparison& in) {
     constexpr std::array<double, 4> doubt{0.18, 0.18, 0.06, 0.02};
     if (rounds >= doubt.size()) return saved;

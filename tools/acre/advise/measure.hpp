@@ -24,7 +24,7 @@ void decide_by_runs(advice& each, std::uint64_t cpu_nanoseconds);
 /// Puts the measured heap for C in the place of the arenas among its sites, and of what else it serves. It has no reset
 /// that another input could pass while an object lives, it takes a change of a few functions, and a run tells what it
 /// saves; so arenas stay only where they, with what else it serves, save half as much again in a replay
-/// (bench/results/2026-11-28-c-arenas.md). What is advised tells of the other change.
+/// (bench/results/advice.md). What is advised tells of the other change.
 void choose_arenas_or_heap(advice_list& list, advice heap, const call_paths& paths);
 
 /// Where all advices together take longer with malloc, each replayed alone, than all allocations of the run do: gives

@@ -370,7 +370,7 @@ stop_cause cause_of(raw::stop_reason reason, const std::filesystem::path& folder
 std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end) {
     const std::uint64_t in_hooks = tick_clock{log.start(), end}.nanoseconds_in(log.own_ticks());
     // What lies outside of a timed event, and what the recorder pushes out of the program's caches: 1 to 18 ns an event
-    // (bench/results/2026-11-28-own-time.md).
+    // (bench/results/recording.md).
     constexpr std::uint64_t unseen_by_event = 3;
     const std::uint64_t unseen = std::min(unseen_by_event * log.row_count(), in_hooks / 10);
     return in_hooks / 1000 + unseen / 1000 + log.own_nanoseconds() / 1000;

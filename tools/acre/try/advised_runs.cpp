@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t max_groups = 6;  // each costs a run a round
 
 // Of what a plan's library costs a request that it passes on, a request of a planned site does not pay so much: both
-// are looked up, and only one is passed on (bench/results/2026-11-27-groups-followed.md).
+// are looked up, and only one is passed on (bench/results/advice.md).
 constexpr double spared_by_plan = 0.6;
 constexpr double doubt_of_spared = 0.15;
 

@@ -189,7 +189,7 @@ private:
 
     // The first slabs have a unit, or room for two slots, later ones a quarter of what the class has: a small program
     // needs few slots of each of many classes, and of a huge page what is not touched takes memory, too
-    // (bench/results/2026-11-28-short-slabs.md).
+    // (bench/results/whole_programs.md).
     std::uint32_t units_of_next(const heap_class& layout) const noexcept {
         const std::size_t quarter = detail::min<std::size_t>(units_ / 4, layout.units);
         return detail::max(static_cast<std::uint32_t>(quarter), layout.first_units);

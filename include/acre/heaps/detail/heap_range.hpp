@@ -433,10 +433,10 @@ private:
         pages::advise_huge(reinterpret_cast<void*>(start), bytes);
     }
     // Of a smaller heap a huge page would be a large part. A limit of 16 MiB took 4,400 page faults in place of 900,
-    // and 1.05 of the time, in the mean of programs with 20 to 150 MiB (bench/results/2026-11-25-huge-pages.md).
+    // and 1.05 of the time, in the mean of programs with 20 to 150 MiB (bench/results/whole_programs.md).
     static constexpr unit_number huge_from = 2_MiB / unit_bytes;
     // Of a request this large it is a small part, however small the heap is: sort took .87 of the time with it
-    // (bench/results/2026-11-27-long-requests.md), z3 .85 (bench/results/2026-11-28-short-slabs.md).
+    // z3 .85.
     static constexpr unit_number huge_growth = 4_MiB / unit_bytes;
     // And this large it begins at one.
     static constexpr unit_number huge_request = 16_MiB / unit_bytes;

@@ -542,7 +542,7 @@ private:
     // reads an object before it frees it may find the place to read only in other memory, as Perl finds the last byte
     // of a string by a length that lies elsewhere. The processor knows the slot's address earlier than that place, and
     // asks for the line while it still waits for the other memory: Perl's lists of strings are destroyed in a quarter
-    // less time (bench/results/2026-11-26-prefetch.md). Not where a thread may free what another one allocated: the
+    // less time (bench/results/whole_programs.md). Not where a thread may free what another one allocated: the
     // line would leave that thread's cache for nothing.
     [[gnu::always_inline]] void prefetch(const void* p) const noexcept {
         if (!several_threads_.load(std::memory_order_relaxed)) [[likely]]
