@@ -145,6 +145,9 @@ TEST_F(pointers, to_smart_pointers) {
 TEST_F(pointers, that_are_null_are_bad_options) {
     acre::arena* const none = nullptr;
     EXPECT_THROW(acre::resource_ref{none}, acre::bad_option);
+    std::pmr::memory_resource* const no_resource = nullptr;
+    EXPECT_THROW((acre::multi_arena{{.arenas = 1, .bytes = 16}, no_resource}), acre::bad_option);
+    EXPECT_THROW(acre::records_in{no_resource}, acre::bad_option);
     EXPECT_THROW(in_level::vector<int>{none}, acre::bad_option);
     EXPECT_THROW(acre::arena_vector<int>{none}, acre::bad_option);
     EXPECT_THROW((void)acre::make_unique<int>(none), acre::bad_option);

@@ -8,13 +8,16 @@
 #include <acre/core/literals.hpp>
 #include <acre/memory/buffer.hpp>
 #include <acre/memory/no_memory.hpp>
+#include <acre/observe/statistics.hpp>
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <memory_resource>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "conformance/checking_upstream.hpp"
@@ -489,13 +492,54 @@ TEST(multi_arena, chunks_may_fill_whole_arenas) {
     EXPECT_EQ(tested.busy_arenas(), 0u);
 }
 
+// A published example, row of docs/porting.md: its data in one of them, its records in another, and no heap.
 TEST(multi_arena, one_on_another_without_a_heap) {
-    acre::inline_multi_arena<4, 8192> lower;
-    multi_arena upper{{.arenas = 8, .bytes = 256}, lower};
-    EXPECT_EQ(lower.busy_arenas(), 1u);
-    std::vector<int, acre::allocator<int, multi_arena>> values{upper};
-    for (int i = 0; i < 60; ++i) values.push_back(i);
-    EXPECT_TRUE(lower.owns(values.data()));
+    static constexpr acre::multi_arena_options options{.arenas = 16, .bytes = 256};
+    acre::inline_multi_arena<1, multi_arena::required_bytes(options, 16)> data;
+    acre::inline_multi_arena<16, 256> records;
+    acre::pmr<acre::statistics<multi_arena, acre::statistics_options{.live_map = true}>> counted{
+        acre::records_in{records}, options, data};
+    EXPECT_EQ(data.busy_arenas(), 1u);
+
+    std::pmr::polymorphic_allocator<double> allocator{&counted};
+    constexpr std::array<std::size_t, 12> counts{1, 2, 2, 4, 8, 8, 16, 20, 20, 20, 20, 30};
+    std::array<double*, counts.size()> live;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        live[i] = allocator.allocate(counts[i]);
+        EXPECT_TRUE(data.owns(live[i]));
+    }
+    EXPECT_EQ(counted->allocations(), 12u);
+    EXPECT_EQ(counted->counts().bytes.value, 1208u);
+    EXPECT_EQ(counted->unrecorded(), 0u);
+    std::size_t of_20 = 0;
+    counted->for_each_live([&](const acre::live_allocation& each) { of_20 += each.bytes == 160; });
+    EXPECT_EQ(of_20, 4u);
+    for (std::size_t i = 0; i < counts.size(); ++i) allocator.deallocate(live[i], counts[i]);
+    EXPECT_EQ(records.allocations(), 0u);
+}
+
+TEST(multi_arena, required_bytes_with_padding_suffice_in_every_arena) {
+    const auto suffices = []<std::size_t Bytes>(std::integral_constant<std::size_t, Bytes>) {
+        static constexpr acre::multi_arena_options options{.arenas = 3, .bytes = Bytes};
+        acre::inline_multi_arena<2, multi_arena::required_bytes(options, 16)> lower;
+        const multi_arena first{options, lower};
+        const multi_arena second{options, lower};
+        EXPECT_EQ(lower.busy_arenas(), 2u);
+    };
+    suffices(std::integral_constant<std::size_t, 1>{});
+    suffices(std::integral_constant<std::size_t, 100>{});
+    suffices(std::integral_constant<std::size_t, 256>{});
+    suffices(std::integral_constant<std::size_t, 8192>{});
+    static_assert(multi_arena::required_bytes({.arenas = 2, .bytes = SIZE_MAX}, 16) == SIZE_MAX);
+}
+
+// Each request takes a multiple of 16 bytes: row of docs/porting.md.
+TEST(multi_arena, required_arenas_of_small_nodes_suffice) {
+    static constexpr std::size_t arenas = multi_arena::required_arenas(1024, 672, 24);
+    static_assert(arenas == 21);
+    multi_arena tested{{.arenas = arenas, .bytes = 1024}};
+    for (int i = 0; i < 672; ++i) EXPECT_NE(tested.try_allocate(24, 8), nullptr);
+    EXPECT_EQ(tested.try_allocate(24, 8), nullptr);
 }
 
 TEST(multi_arena, static_storage_is_ready_at_once) {

@@ -1,4 +1,5 @@
 // The hash table of the statistics against a std::map.
+#include <acre/arenas/multi_arena.hpp>
 #include <acre/observe/detail/record_table.hpp>
 
 #include <gtest/gtest.h>
@@ -22,39 +23,59 @@ std::map<std::size_t, int> contents(const Table& table) {
     return all;
 }
 
+void work_as_a_map(record_table<int>& tested, std::size_t keys) {
+    std::map<std::size_t, int> reference;
+    std::mt19937 random{3};
+    for (int i = 0; i < 20'000; ++i) {
+        // Adjacent keys collide, as addresses and sizes do.
+        const std::size_t key = (random() % keys) * 16;
+        switch (random() % 4) {
+            case 0:
+                EXPECT_EQ(tested.erase(key), reference.erase(key) == 1);
+                break;
+            case 1: {
+                const int* found = tested.find(key);
+                const auto expected = reference.find(key);
+                ASSERT_EQ(found != nullptr, expected != reference.end());
+                if (found != nullptr) {
+                    EXPECT_EQ(*found, expected->second);
+                }
+                break;
+            }
+            default:
+                *tested.insert(key) = reference[key] = i;
+        }
+        if (i % 1'000 == 999) {
+            EXPECT_EQ(contents(tested), reference);
+            const auto odd = [](int value) { return value % 2 != 0; };
+            tested.erase_if(odd);
+            std::erase_if(reference, [&](const auto& each) { return odd(each.second); });
+            EXPECT_EQ(contents(tested), reference);
+        }
+    }
+}
+
 TEST(record_table, agrees_with_a_map_over_random_work) {
     for (const std::size_t keys : {20u, 100u, 5'000u}) {
         checking_upstream below;
         record_table<int> tested{below};
-        std::map<std::size_t, int> reference;
-        std::mt19937 random{3};
-        for (int i = 0; i < 20'000; ++i) {
-            // Adjacent keys collide, as addresses and sizes do.
-            const std::size_t key = (random() % keys) * 16;
-            switch (random() % 4) {
-                case 0:
-                    EXPECT_EQ(tested.erase(key), reference.erase(key) == 1);
-                    break;
-                case 1: {
-                    const int* found = tested.find(key);
-                    const auto expected = reference.find(key);
-                    ASSERT_EQ(found != nullptr, expected != reference.end());
-                    if (found != nullptr) {
-                        EXPECT_EQ(*found, expected->second);
-                    }
-                    break;
-                }
-                default:
-                    *tested.insert(key) = reference[key] = i;
-            }
-            if (i % 1'000 == 999) {
-                EXPECT_EQ(contents(tested), reference);
-                const auto odd = [](int value) { return value % 2 != 0; };
-                tested.erase_if(odd);
-                std::erase_if(reference, [&](const auto& each) { return odd(each.second); });
-                EXPECT_EQ(contents(tested), reference);
-            }
+        work_as_a_map(tested, keys);
+    }
+}
+
+// Row of docs/porting.md: the records of statistics in a multi_arena.
+TEST(record_table, agrees_with_a_map_where_upstream_has_small_pieces_only) {
+    for (const std::size_t bytes : {64u, 1'024u}) {
+        acre::multi_arena below{{.arenas = 6'000, .bytes = bytes}};
+        {
+            record_table<int> tested{below};
+            work_as_a_map(tested, 5'000);
+            const record_table<int> copied{tested};
+            EXPECT_EQ(contents(copied), contents(tested));
+            tested.clear();
+            EXPECT_EQ(tested.size(), 0u);
         }
+        EXPECT_EQ(below.allocations(), 0u);
     }
 }
 

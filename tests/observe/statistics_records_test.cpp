@@ -54,6 +54,27 @@ TEST(statistics_records, example) {
     EXPECT_EQ(watched.live_sizes().percentile(0.5), 0u);
 }
 
+// Row of docs/porting.md: the records of statistics in a multi_arena.
+TEST(statistics_records, a_thousand_live_are_recorded_in_arenas_of_1_kib) {
+    acre::inline_multi_arena<128, 1024> own;
+    statistics<acre::multi_pool, with_map> tested{records_in{own}};
+    std::vector<void*> live;
+    for (std::size_t i = 0; i < 1'000; ++i) live.push_back(tested.allocate(i));
+    EXPECT_EQ(tested.unrecorded(), 0u);
+    for (std::size_t i = 0; i < 1'000; ++i) EXPECT_EQ(tested.live_bytes_at(live[i]), i);
+    std::size_t bytes = 0;
+    tested.for_each_live([&](const acre::live_allocation& each) { bytes += each.bytes; });
+    EXPECT_EQ(bytes, tested.counts().bytes.value);
+    std::size_t counted = 0;
+    {
+        const acre::size_histogram sizes = tested.live_sizes();
+        sizes.for_each([&](std::size_t size, std::uint64_t count) { counted += size * count; });
+    }
+    EXPECT_EQ(counted, bytes);
+    for (std::size_t i = 0; i < 1'000; ++i) tested.deallocate(live[i], i);
+    EXPECT_EQ(own.allocations(), 0u);
+}
+
 // Hazard M18, with and without exceptions.
 TEST(statistics_records, the_map_is_empty_when_all_is_freed) {
     statistics<acre::multi_pool, with_map> tested;

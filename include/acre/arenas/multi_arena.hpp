@@ -124,6 +124,14 @@ public:
     static constexpr std::size_t required_bytes(const multi_arena_options& options) noexcept {
         return required_storage(options.arenas, options.bytes);
     }
+    /// The same with the padding for an upstream whose blocks are aligned to `upstream_alignment` only, as another
+    /// multi_arena (16 always suffices): inline_multi_arena<1, multi_arena::required_bytes(options, 16)> is one.
+    static constexpr std::size_t required_bytes(const multi_arena_options& options,
+                                                std::size_t upstream_alignment) noexcept {
+        const std::size_t bytes = required_bytes(options);
+        const std::size_t alignment = alignment_of(align_up(options.bytes, default_alignment));
+        return bytes == SIZE_MAX || alignment <= upstream_alignment ? bytes : bytes + alignment - upstream_alignment;
+    }
 
 private:
     static multi_arena_options checked(const multi_arena_options& options) {

@@ -2,8 +2,8 @@
 //
 // acre::statistics with .live_map keeps one. Use it directly where something else hands out the storage. Cost: constant
 // time per call except for growing, and 32 to 64 bytes per allocation from an upstream of its own. Rewinding to a mark
-// is linear. An allocation for whose record upstream has no memory is only counted (unrecorded()). Not thread-safe.
-// Movable.
+// is linear. An upstream of small pieces takes a piece an allocation, and a step for each two bits of their number. An
+// allocation for whose record upstream has no memory is only counted (unrecorded()). Not thread-safe. Movable.
 //
 //     acre::live_map live;
 //     void* p = std::malloc(100);
@@ -111,6 +111,13 @@ public:
     /// The number of the next allocation.
     std::uint64_t next_number() const noexcept { return next_number_; }
 
+    /// Calls `function(const live_allocation&)` for each recorded live allocation, in no order and without memory.
+    template <class Function>
+    void for_each(Function function) const {
+        records_.for_each([&](std::size_t key, const record& each) {
+            function(live_allocation{reinterpret_cast<const void*>(key), each.bytes, each.number});
+        });
+    }
     /// All live allocations, oldest first. Throws std::bad_alloc: the vector uses the general heap.
     /// A template, so that only a program that calls it compiles the vector.
     template <class Allocation = live_allocation>
@@ -165,13 +172,6 @@ private:
 
     static std::size_t key_of(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
     static bool is_older(const live_allocation& a, const live_allocation& b) noexcept { return a.number < b.number; }
-
-    template <class Function>
-    void for_each(Function function) const {
-        records_.for_each([&](std::size_t key, const record& each) {
-            function(live_allocation{reinterpret_cast<const void*>(key), each.bytes, each.number});
-        });
-    }
 
     template <class Function>
     void for_each_in_order(Function function) const noexcept {

@@ -118,6 +118,11 @@ public:
         return __builtin_sqrt(squares / static_cast<double>(count_));
     }
 
+    /// Calls `function(bytes, count)` for each size, in no order and without memory.
+    template <class Function>
+    void for_each(Function function) const {
+        sizes_.for_each([&](std::size_t bytes, std::uint64_t count) { function(bytes, count); });
+    }
     /// Each size and how often it occurred, ascending. Throws std::bad_alloc: the vector uses the general heap.
     /// A template, so that only a program that calls it compiles the vector.
     template <class Count = size_count>

@@ -400,6 +400,12 @@ public:
     {
         return this->meter().live().allocations();
     }
+    /// Calls `function(const live_allocation&)` for each live allocation, in no order and without memory.
+    template <class Function>
+        requires(Options.live_map)
+    void for_each_live(Function function) const {
+        this->meter().live().for_each(function);
+    }
     /// Requested bytes of the live allocation at `p`; empty when none begins there. Constant time.
     std::optional<std::size_t> live_bytes_at(const void* p) const noexcept
         requires(Options.live_map)

@@ -149,7 +149,7 @@ protected:
         : arenas_(arenas),
           arena_bytes_(arena_bytes),
           shift_(is_alignment(arena_bytes) ? std::countr_zero(arena_bytes) : 0),
-          base_alignment_(detail::max(detail::min(arena_bytes & (0 - arena_bytes), max_alignment), alignof(Record))),
+          base_alignment_(alignment_of(arena_bytes)),
           upstream_(upstream) {
         bytes_ =
             static_cast<std::byte*>(upstream_.allocate(total_bytes(arenas_, arena_bytes_), stretched(base_alignment_)));
@@ -192,6 +192,10 @@ protected:
         return shift_ != 0 ? offset >> shift_ : offset / arena_bytes_;
     }
 
+    /// Alignment of the upstream block, for arenas of so many bytes.
+    static constexpr std::size_t alignment_of(std::size_t arena_bytes) noexcept {
+        return detail::max(detail::min(arena_bytes & (0 - arena_bytes), max_alignment), alignof(Record));
+    }
     /// Bytes of the upstream block. SIZE_MAX when that exceeds half of the address space.
     static constexpr std::size_t required_storage(std::size_t arenas, std::size_t arena_bytes) noexcept {
         if (arena_bytes > max_request / 2) return SIZE_MAX;
