@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arenas/tracked.hpp"
@@ -189,6 +190,46 @@ TEST_F(object_pool_of_tracked, may_lose_objects_during_the_walk) {
     }
     EXPECT_EQ(visited, 750u);
     EXPECT_EQ(tested.live(), 750u);
+}
+
+// Hazard Y29: a step of a walk takes one bit of a word. What it visits is what is live, also where whole groups are
+// free, and whatever the loop destroys and creates.
+TEST_F(object_pool_of_tracked, is_visited_as_by_iterators_while_objects_come_and_go) {
+    for (const int kept : {1, 3, 4, 100, 2000}) {
+        acre::object_pool<tracked> tested{upstream_};
+        std::vector<tracked*> objects;
+        for (int i = 0; i < 4000; ++i) objects.push_back(tested.create(i));
+        for (std::size_t i = 0; i < objects.size(); ++i) {
+            if (kept == 4 ? i % 4 == 0 : i % static_cast<std::size_t>(kept) != 0) {
+                tested.destroy(std::exchange(objects[i], nullptr));
+            }
+        }
+        std::erase(objects, nullptr);
+        std::ranges::sort(objects);
+        std::vector<tracked*> by_iterators;
+        for (tracked& each : tested) by_iterators.push_back(&each);
+        EXPECT_EQ(by_iterators, objects);
+        std::vector<const tracked*> by_calls;
+        std::as_const(tested).for_each([&](const tracked& each) { by_calls.push_back(&each); });
+        EXPECT_TRUE(std::ranges::equal(by_calls, objects));
+
+        // Each visit ends the object and the next one, and every third puts another in their place.
+        std::set<const tracked*> ended;
+        std::size_t visited = 0;
+        tested.for_each([&](tracked& each) {
+            ++visited;
+            ASSERT_FALSE(ended.contains(&each)) << "visited after its end";
+            const auto self = std::ranges::lower_bound(objects, &each);
+            if (self == objects.end() || *self != &each) return tested.destroy(&each);  // created below
+            for (auto at = self; at != objects.end() && at != self + 2; ++at) {
+                if (!ended.insert(*at).second) continue;
+                tested.destroy(*at);
+            }
+            if (visited % 3 == 0) ended.erase(tested.create(1));
+        });
+        EXPECT_GE(visited, objects.size() / 2);
+        EXPECT_LE(visited, objects.size());
+    }
 }
 
 // A tree whose nodes own their children in the same pool, in both orders of addresses.

@@ -454,6 +454,12 @@ public:
     {
         return iterator_at(storage_.end(), storage_.end());
     }
+    template <class Visit>
+    void for_each(Visit visit)
+        requires requires(R& r) { r.begin(); }
+    {
+        for (auto& each : *this) visit(each);
+    }
 
     /// The resource that R's blocks come from.
     resource_ref upstream() const noexcept

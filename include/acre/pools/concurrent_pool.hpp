@@ -161,8 +161,7 @@ protected:
         // Meanwhile slots come from the slabs and return to them at once, so the slabs know which are live.
         uses_caches_ = false;
         depot_.collect(config_);
-        const detail::bitmap_slabs& slabs = depot_.slabs();
-        for (auto at = slabs.first_live(geometry); at.slot != nullptr; slabs.advance(geometry, at)) visit(at.slot);
+        depot_.slabs().for_each_live(geometry, visit);
         uses_caches_ = true;
     }
     /// True while for_each_live runs.

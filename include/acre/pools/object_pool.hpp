@@ -26,6 +26,7 @@
 #include <acre/pools/pool.hpp>
 #include <acre/pools/pool_options.hpp>
 #include <cstddef>
+#include <new>
 #include <utility>
 
 namespace acre {
@@ -37,13 +38,12 @@ template <class Pool>
 class pool_walk {
 public:
     pool_walk() noexcept = default;
-    explicit pool_walk(const Pool& walked) noexcept : pool_(&walked), at_(walked.first_live()) {}
+    explicit pool_walk(const Pool& walked) noexcept : at_(walked.first_live()) {}
 
     void* object() const noexcept { return at_.slot; }
-    void next() noexcept { pool_->advance(at_); }
+    void next() noexcept { Pool::advance(at_); }
 
 private:
-    const Pool* pool_ = nullptr;
     bitmap_slabs::position at_;
 };
 
@@ -82,6 +82,17 @@ public:
     iterator end() noexcept { return iterator{}; }
     const_iterator begin() const noexcept { return const_iterator{walk{*this}}; }
     const_iterator end() const noexcept { return const_iterator{}; }
+
+    /// Calls `visit` with each live object, in address order, faster than the iterators do. `visit` may do what the
+    /// body of a loop over them may.
+    template <class Visit>
+    void for_each(Visit visit) {
+        this->for_each_slot([&visit](void* slot) { visit(*std::launder(static_cast<T*>(slot))); });
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        this->for_each_slot([&visit](void* slot) { visit(*std::launder(static_cast<const T*>(slot))); });
+    }
 
 private:
     friend walk;

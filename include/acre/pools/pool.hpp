@@ -177,13 +177,18 @@ protected:
 
     using position = detail::bitmap_slabs::position;
     position first_live() const noexcept { return slabs_.first_live(geometry); }
-    void advance(position& at) const noexcept { slabs_.advance(geometry, at); }
+    static void advance(position& at) noexcept { detail::bitmap_slabs::advance(geometry, at); }
 
     /// Calls `visit` with each live slot in address order. `visit` may free this slot and others.
     template <class Visit>
+    [[gnu::always_inline]] void for_each_slot(Visit visit) const {
+        slabs_.for_each_live(geometry, visit);
+    }
+    /// The same at the end of all objects, for their destructors.
+    template <class Visit>
     void for_each_live(Visit visit) noexcept {
         visiting_ = true;
-        for (position at = first_live(); at.slot != nullptr; advance(at)) visit(at.slot);
+        for_each_slot(visit);
         visiting_ = false;
     }
     /// True while for_each_live runs.

@@ -323,35 +323,58 @@ public:
         }
     }
 
-    /// A position in the walk over the live slots, in address order.
+    /// A position in the walk over the live slots, in address order. It keeps the live slots of a group as a word, so
+    /// that a step takes the lowest bit of it and reads one byte: whether the slot was freed meanwhile.
     struct position {
-        slab* home = nullptr;
-        std::size_t group = 0;
-        std::uint64_t unvisited = 0;  // slots of this group still to visit
-        void* slot = nullptr;         // null at the end
+        slab* home = nullptr;                  // null at the end
+        const std::uint8_t* states = nullptr;  // the map bytes of the group
+        std::byte* start = nullptr;            // slot 0 of the group
+        std::uint64_t ahead = 0;               // slots that were live when the walk reached the group, still to visit
+        void* slot = nullptr;                  // null at the end
     };
 
     /// The first live slot.
     position first_live(const slab_geometry& geometry) const noexcept {
-        position result{first_, 0, ~std::uint64_t{0}, nullptr};
-        advance(geometry, result);
-        return result;
+        position at;
+        if (first_ != nullptr) at = next_group(geometry, first_, first_->states);
+        advance(geometry, at);
+        return at;
     }
 
     /// The next live slot. Skips slots freed meanwhile; may visit slots allocated meanwhile.
-    void advance(const slab_geometry& geometry, position& at) const noexcept {
-        at.slot = nullptr;
-        for (; at.home != nullptr; at.home = at.home->next, at.group = 0) {
-            const std::uintptr_t start = start_of(geometry, at.home);
-            for (; at.group < at.home->groups; ++at.group, at.unvisited = ~std::uint64_t{0}) {
-                const std::uint64_t live = live_bits(geometry, at.home, at.group) & at.unvisited;
-                if (live == 0) continue;
-                const auto index = static_cast<std::size_t>(std::countr_zero(live));
-                // All bits above this one; two shifts, because a shift by 64 would be undefined.
-                at.unvisited = ~std::uint64_t{0} << index << 1;
-                at.slot =
-                    reinterpret_cast<void*>(start + (at.group * slab_geometry::group_slots + index) * geometry.stride);
+    [[gnu::always_inline]] static void advance(const slab_geometry& geometry, position& at) noexcept {
+        for (;;) {
+            if (at.ahead == 0) [[unlikely]] {
+                at.slot = nullptr;
+                if (at.home == nullptr) return;
+                at = next_group(geometry, at.home, at.states + slab_geometry::group_slots);
+                continue;
+            }
+            const auto index = static_cast<std::size_t>(std::countr_zero(at.ahead));
+            at.ahead &= at.ahead - 1;
+            at.slot = at.start + index * geometry.stride;
+            if (!is_free_state(at.states + index)) [[likely]]
                 return;
+        }
+    }
+
+    /// Calls `visit` with each live slot, as advance() would find them, with less work between two of them.
+    template <class Visit>
+    [[gnu::always_inline]] void for_each_live(const slab_geometry& geometry, Visit visit) const noexcept {
+        if (first_ == nullptr) return;
+        position at = next_group(geometry, first_, first_->states);
+        for (; at.home != nullptr; at = next_group(geometry, at.home, at.states + slab_geometry::group_slots)) {
+            if (at.ahead == ~std::uint64_t{0}) {
+                for (std::size_t index = 0; index < slab_geometry::group_slots; ++index) {
+                    if (!is_free_state(at.states + index)) [[likely]]
+                        visit(at.start + index * geometry.stride);
+                }
+                continue;
+            }
+            for (; at.ahead != 0; at.ahead &= at.ahead - 1) {
+                const auto index = static_cast<std::size_t>(std::countr_zero(at.ahead));
+                if (!is_free_state(at.states + index)) [[likely]]
+                    visit(at.start + index * geometry.stride);
             }
         }
     }
@@ -424,31 +447,44 @@ private:
     static std::uintptr_t start_of(const slab_geometry& geometry, const slab* of) noexcept {
         return geometry.slab_start(reinterpret_cast<std::uintptr_t>(of));
     }
+    static bool is_free_state(const std::uint8_t* state) noexcept {
+        return (__atomic_load_n(state, __ATOMIC_RELAXED) & slot_state::free) != 0;
+    }
     // The map of a group as bits: bit i set = slot i free.
     [[gnu::always_inline]] static std::uint64_t free_bits(const slab* of, std::size_t group) noexcept {
-        const std::uint8_t* states = of->states + group * slab_geometry::group_slots;
-        return lowest_bits_of_16(states) | lowest_bits_of_16(states + 16) << 16 | lowest_bits_of_16(states + 32) << 32 |
-               lowest_bits_of_16(states + 48) << 48;
+        return bits_of<slot_state::free>(of->states + group * slab_geometry::group_slots);
     }
-    // The lowest bit of each of 16 bytes of the map: only a free slot's byte has it.
-    [[gnu::always_inline]] static std::uint64_t lowest_bits_of_16(const std::uint8_t* states) noexcept {
+    // The same for the slots that are live: there, and not free.
+    [[gnu::always_inline]] static std::uint64_t live_bits(const std::uint8_t* states) noexcept {
+        return ~(bits_of<slot_state::free>(states) | bits_of<slot_state::none>(states));
+    }
+    // Which of the 64 bytes of a group have the bit that `State` is.
+    template <std::uint8_t State>
+    [[gnu::always_inline]] static std::uint64_t bits_of(const std::uint8_t* states) noexcept {
+        return bits_of_16<State>(states) | bits_of_16<State>(states + 16) << 16 | bits_of_16<State>(states + 32) << 32 |
+               bits_of_16<State>(states + 48) << 48;
+    }
+    template <std::uint8_t State>
+    [[gnu::always_inline]] static std::uint64_t bits_of_16(const std::uint8_t* states) noexcept {
 #if defined(__SSE2__) && !defined(ACRE_HAS_THREAD_SANITIZER)
         // Not atomic, as far as the language knows: another thread may mark a live slot as ending, or as live again.
-        // The processor reads the lowest bit of such a byte, which stays 0, as it reads the rest.
+        // The processor reads the bits looked for of such a byte, which stay 0, as it reads the rest.
         using eight_lanes [[gnu::vector_size(16)]] = std::int16_t;
         using bytes [[gnu::vector_size(16)]] = char;
         eight_lanes read;
         std::memcpy(&read, states, sizeof read);
-        return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(read << 7)));
+        constexpr int to_the_highest = std::countl_zero(State);
+        return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(read << to_the_highest)));
 #else
         std::uint64_t bits = 0;
-        for (unsigned i = 0; i < 16; i += sizeof(map_word)) bits |= std::uint64_t{lowest_bits_of_word(states + i)} << i;
+        for (unsigned i = 0; i < 16; i += sizeof(map_word)) bits |= std::uint64_t{bits_of_word<State>(states + i)} << i;
         return bits;
 #endif
     }
     // The same of as many bytes as fit a register.
     using map_word [[gnu::may_alias]] = std::uintptr_t;
-    static std::uintptr_t lowest_bits_of_word(const std::uint8_t* states) noexcept {
+    template <std::uint8_t State>
+    static std::uintptr_t bits_of_word(const std::uint8_t* states) noexcept {
         constexpr std::uintptr_t lowest_bits = ~std::uintptr_t{0} / 0xff;
         constexpr int bytes = sizeof(map_word);
         // The product moves the bit of byte k to bit k of the highest byte.
@@ -458,11 +494,28 @@ private:
             word = bytes == 8 ? static_cast<std::uintptr_t>(__builtin_bswap64(word))
                               : __builtin_bswap32(static_cast<std::uint32_t>(word));
         }
-        return ((word & lowest_bits) * gather) >> (8 * bytes - 8);
+        return (((word >> std::countr_zero(State)) & lowest_bits) * gather) >> (8 * bytes - 8);
     }
 
-    std::uint64_t live_bits(const slab_geometry& geometry, const slab* of, std::size_t group) const noexcept {
-        return geometry.usable_mask(start_of(geometry, of), of->bytes, group) & ~free_bits(of, group);
+    // The first group with a live slot from the one of `states` on, which is of `home` or just behind its last one.
+    // Out of line: once in up to 64 steps. By value, so that a walk keeps its position in registers.
+    [[gnu::noinline]] static position next_group(const slab_geometry& geometry, slab* home,
+                                                 const std::uint8_t* states) noexcept {
+        for (; home != nullptr; home = home->next, states = home == nullptr ? nullptr : home->states) {
+            const std::uint8_t* end = home->states + home->groups * slab_geometry::group_slots;
+            for (; states != end; states += slab_geometry::group_slots) {
+                const std::uint64_t live = live_bits(states);
+                if (live == 0) continue;
+                const auto first = static_cast<std::size_t>(states - home->states);
+                auto* start = reinterpret_cast<std::byte*>(start_of(geometry, home)) + first * geometry.stride;
+                // Headers lie apart, so the processor does not expect the next one.
+                __builtin_prefetch(home->next);
+                __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(home->next) +
+                                                                 slab_geometry::header_front + first));
+                return {home, states, start, live, nullptr};
+            }
+        }
+        return {};
     }
 
     static std::size_t live(const slab_geometry& geometry, const slab* of) noexcept {

@@ -139,12 +139,6 @@ struct slab_geometry {
     /// Slots that a slab of `bytes` bytes can hand out.
     constexpr std::size_t usable(std::size_t bytes) const noexcept { return slots(bytes) - covered; }
 
-    /// Bits of the slots that can be handed out, for group `group` of the slab of `bytes` bytes at `start`.
-    constexpr std::uint64_t usable_mask(std::uintptr_t start, std::size_t bytes, std::size_t group) const noexcept {
-        const std::size_t first = first_covered(start);
-        return bits_between(0, slots(bytes), group) & ~bits_between(first, first + covered, group);
-    }
-
 private:
     static constexpr std::size_t slab_bytes_for(std::size_t slot) noexcept {
         if (slot <= 256) return 16_KiB;
@@ -166,16 +160,6 @@ private:
             if (slots > most) most = slots;
         }
         return most;
-    }
-
-    // Bits of group `group` whose slots lie in [first, last).
-    static constexpr std::uint64_t bits_between(std::size_t first, std::size_t last, std::size_t group) noexcept {
-        const auto below = [group](std::size_t slot) {
-            const std::size_t begin = group * group_slots;
-            if (slot <= begin) return std::uint64_t{0};
-            return slot - begin >= group_slots ? ~std::uint64_t{0} : (std::uint64_t{1} << (slot - begin)) - 1;
-        };
-        return below(last) & ~below(first);
     }
 };
 
