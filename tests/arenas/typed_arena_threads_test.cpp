@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -310,6 +311,18 @@ TEST(typed_arena_threads, arenas_that_ended_are_no_burden_to_a_fork) {
         arena->deallocate_one(arena->allocate_one());
     }
     EXPECT_EQ(acre_test::in_child([] { return 0; }), 0);
+}
+
+// Y23. The report waited for the lock, which the thread held.
+TEST(typed_arena_death, a_handler_may_allocate_from_a_synchronized_arena) {
+    static typed_arena<item, 100, shared_and_reusing> arena;
+    item* const freed = arena.allocate_one();
+    arena.deallocate_one(freed);
+    const auto freed_again = [&] {
+        acre::set_misuse_handler([](const acre::misuse&) { std::_Exit(arena.allocate_one() != nullptr ? 42 : 1); });
+        arena.deallocate_one(freed);
+    };
+    EXPECT_EXIT(freed_again(), testing::ExitedWithCode(42), "");
 }
 
 }  // namespace

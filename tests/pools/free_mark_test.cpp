@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -119,6 +120,26 @@ TEST(free_mark_written_over, is_noticed_when_the_slot_goes_back) {
     EXPECT_DEATH(by_a_thread_that_ends(), "acre::concurrent_pool: double free, or a write to a free slot");
     EXPECT_EQ(pool.allocate(), b);
     EXPECT_EQ(pool.allocate(), a);  // clears what was written
+}
+
+// Y23. The report waited for the depot's lock, which the thread held.
+TEST(free_mark_written_over, a_handler_may_allocate_from_the_pool) {
+    static acre::concurrent_pool<64> pool;
+    void* a = pool.allocate();
+    void* b = pool.allocate();
+    pool.deallocate(a);
+    pool.deallocate(b);
+    std::memset(a, 1, 64);
+    const auto reported = [] {
+        acre::set_misuse_handler([](const acre::misuse&) {
+            for (int i = 0; i < 1000; ++i) (void)pool.allocate();
+            std::_Exit(42);
+        });
+        pool.release_unused();
+    };
+    EXPECT_EXIT(reported(), testing::ExitedWithCode(42), "");
+    pool.allocate();
+    pool.allocate();  // clears what was written
 }
 
 template <class Pool>

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <new>
 #if ACRE_HAS_STANDARD_ERROR
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #else
@@ -97,9 +98,23 @@ private:
     char* last_;
 };
 
-/// Prints `text` on standard error.
+#if defined(__unix__) || defined(__APPLE__)
+// As <unistd.h> declares it, without its other names.
+extern "C" std::ptrdiff_t write(int file, const void* text, std::size_t bytes);
+#endif
+
+/// Prints `text` on standard error: by the system call where there is one, because stdio may take a buffer from the
+/// heap that reports a misuse.
 inline void print_text(const char* text) noexcept {
-#if ACRE_HAS_STANDARD_ERROR
+#if defined(__unix__) || defined(__APPLE__)
+    for (std::size_t left = std::strlen(text); left != 0;) {
+        const std::ptrdiff_t written = write(2, text, left);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        text += written;
+        left -= static_cast<std::size_t>(written);
+    }
+#elif ACRE_HAS_STANDARD_ERROR
     std::fputs(text, stderr);
 #else
     if (_write != nullptr) (void)_write(2, text, static_cast<int>(std::strlen(text)));

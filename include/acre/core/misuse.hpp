@@ -5,7 +5,8 @@
 // log, to save the user's document, or to end the program in another way; a handler that returns is followed by an
 // abort, because the resource cannot go on. Use exceptions' errors (acre/core/error.hpp) for requests that cannot be
 // served; they are no misuse. Cost: none until a misuse is noticed. Any thread may set the handler, and it may be
-// called in any thread, while locks of the resource are held: it must not use the resource.
+// called in any thread. A resource releases its own lock first; acre::synchronized holds the one around its resource,
+// which the handler must not use. A fork in the handler, or in one of SIGABRT, waits for no lock.
 //
 //     acre::set_misuse_handler([](const acre::misuse& noticed) {
 //         write_to_log(noticed.resource, noticed.what, noticed.pointer);
@@ -101,8 +102,22 @@ inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
     return __atomic_exchange_n(&detail::current_misuse_handler, handler, __ATOMIC_ACQ_REL);
 }
 
+namespace detail {
+#if ACRE_HAS_THREADS
+/// This thread reports a misuse, perhaps under a lock of synchronized.
+inline thread_local constinit bool reporting_misuse = false;
+#else
+inline bool reporting_misuse = false;
+#endif
+}  // namespace detail
+
 /// Calls the misuse handler, and aborts when it returns.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const misuse& noticed) {
+    // A handler may throw.
+    struct reporting_scope {
+        reporting_scope() noexcept { detail::reporting_misuse = true; }
+        ~reporting_scope() { detail::reporting_misuse = false; }
+    } const reporting;
     detail::allow_blocking([&noticed] {
         if (const misuse_handler handler = __atomic_load_n(&detail::current_misuse_handler, __ATOMIC_ACQUIRE)) {
             handler(noticed);

@@ -19,6 +19,9 @@
 #include <type_traits>
 #include <utility>
 
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 #if __has_include(<pthread.h>)
 #include <pthread.h>
 #define ACRE_HAS_PTHREAD 1
@@ -58,6 +61,15 @@ private:
     static inline thread_local constinit const void* innermost = nullptr;
     const void* outer_;
 };
+
+/// True where the C library knows that no other thread exists.
+inline bool is_single_threaded() noexcept {
+#if __has_include(<sys/single_threaded.h>)
+    return __libc_single_threaded != 0;
+#else
+    return false;
+#endif
+}
 
 /// Installs the fork handlers. To be called before either lock of the process is taken.
 inline void handle_forks() noexcept;
@@ -150,12 +162,15 @@ private:
         list = this;
     }
 
-    // Handlers may be installed twice, when two threads install them at once.
+    // Handlers may be installed twice, when two threads install them at once. In a process of one thread a lock that is
+    // held is held by the code that a signal handler interrupted: waiting for it would never end, and the child goes on
+    // in that code. A thread that reports a misuse may hold a lock as well.
     static void before_fork() noexcept {
         if (forking) return;
         if (const void* held = no_fork_scope::resource()) [[unlikely]] {
             abort_on_misuse("acre::synchronized", "forked in a function that runs under the lock", held);
         }
+        if (is_single_threaded() || reporting_misuse) return;
         forking = true;
         process.lock.lock();
         for (const fork_guard* each = process.newest; each != nullptr; each = each->older_) {

@@ -154,16 +154,25 @@ public:
         return slots_.take(count, alignment, offset);
     }
     void check_live(const char* resource_name, const void* p, std::size_t offset, std::size_t count) const noexcept {
-        const std::lock_guard hold{lock_};
-        slots_.check_live(resource_name, p, offset, count);
+        const char* what;
+        {
+            const std::lock_guard hold{lock_};
+            what = slots_.mistake_at(offset, count);
+        }
+        if (what != nullptr) abort_on_misuse(resource_name, what, p);
     }
+    // The lock is released before a mistake is reported: what reports it may allocate.
     void give_back(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
-        const std::lock_guard hold{lock_};
-        slots_.give_back(resource_name, p, offset, count);
+        const char* what;
+        {
+            const std::lock_guard hold{lock_};
+            what = slots_.mistake_at(offset, count);
+            if (what == nullptr) return slots_.put(offset, count);
+        }
+        abort_on_misuse(resource_name, what, p);
     }
     void undo(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
-        const std::lock_guard hold{lock_};
-        slots_.undo(resource_name, p, offset, count);
+        give_back(resource_name, p, offset, count);
     }
     void skip(std::size_t offset) noexcept {
         const std::lock_guard hold{lock_};
@@ -217,16 +226,19 @@ public:
         return count == 1 && any_slot_fits ? take_one(offset) : take_run(count, alignment, offset);
     }
 
+    /// The sentence for a free of the slots at `offset`; null when all are handed out.
+    [[gnu::always_inline]] const char* mistake_at(std::size_t offset, std::size_t count) const noexcept {
+        const std::size_t index = offset / SlotBytes;
+        if (index * SlotBytes != offset) return "a pointer was freed that is no slot's";
+        if (index >= fresh_ || count > fresh_ - index) return "slots were freed that were never handed out";
+        const bool freed_already = count == 1 ? freed_.contains(index) : freed_.next(index) < index + count;
+        return freed_already ? "double free" : nullptr;
+    }
     /// Aborts with a sentence unless all the slots at `offset` are handed out.
     [[gnu::always_inline]] void check_live(const char* resource_name, const void* p, std::size_t offset,
                                            std::size_t count) const noexcept {
-        const std::size_t index = offset / SlotBytes;
-        if (index * SlotBytes != offset) abort_on_misuse(resource_name, "a pointer was freed that is no slot's", p);
-        if (index >= fresh_ || count > fresh_ - index) {
-            abort_on_misuse(resource_name, "slots were freed that were never handed out", p);
-        }
-        const bool freed_already = count == 1 ? freed_.contains(index) : freed_.next(index) < index + count;
-        if (freed_already) abort_on_misuse(resource_name, "double free", p);
+        if (const char* what = mistake_at(offset, count)) [[unlikely]]
+            abort_on_misuse(resource_name, what, p);
     }
 
     /// True when the slot at `offset` was handed out and taken back.
@@ -235,6 +247,10 @@ public:
     [[gnu::always_inline]] void give_back(const char* resource_name, const void* p, std::size_t offset,
                                           std::size_t count) noexcept {
         check_live(resource_name, p, offset, count);
+        put(offset, count);
+    }
+    /// As give_back(), for slots that are known to be handed out.
+    [[gnu::always_inline]] void put(std::size_t offset, std::size_t count) noexcept {
         freed_count_ += count;
         if (count == 1) {
             freed_.insert(offset / SlotBytes);

@@ -70,12 +70,17 @@ public:
         return taken;
     }
 
-    /// Takes back `count` slots.
-    void give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count,
-              const char* name) noexcept {
+    /// A mistake that is noticed under a lock. The caller reports it when it holds none: what reports it may allocate.
+    struct noticed {
+        const char* what = nullptr;  // null: no mistake
+        const void* pointer = nullptr;
+    };
+
+    /// Takes back `count` slots. After a mistake those that follow stay taken.
+    noticed give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count) noexcept {
         const std::lock_guard guard{lock_};
         if (successor_ != nullptr) [[unlikely]]
-            return successor_->give(to, size_class, slots, count, name);
+            return successor_->give(to, size_class, slots, count);
         handed_out_ -= count;
         // Copies: the compiler must take what is behind a reference for changed by each write below.
         const heap_class layout = heap_classes::layouts[size_class];
@@ -91,18 +96,18 @@ public:
                 slab = units[unit].slab_of_unit();
                 // A slot that was freed twice may lie where its slab lay once.
                 if (slab == nullptr || slab->size_class != size_class) [[unlikely]]
-                    abort_on_misuse(name, mistake::double_free, p);
+                    return {mistake::double_free, p};
                 start = slab->start;
             }
             const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - start);
             const auto slot = static_cast<std::size_t>(std::uint64_t{offset} * layout.inverse >> 32);
             if (slot * layout.slot_bytes != offset || slot >= slab->slots) [[unlikely]]
-                abort_on_misuse(name, mistake::inside_a_slot, p);
+                return {mistake::inside_a_slot, p};
             std::uint64_t& word = slab->free_bits[slot / 64];
             const std::uint64_t before = word;
             const std::uint64_t after = before | std::uint64_t{1} << slot % 64;
             if (after == before) [[unlikely]]
-                abort_on_misuse(name, mistake::double_free, p);
+                return {mistake::double_free, p};
             word = after;
             const std::uint32_t free_before = slab->free_slots;
             slab->free_slots = free_before + 1;
@@ -112,6 +117,7 @@ public:
                 unit = ~std::size_t{0};  // the slab may be gone
             }
         }
+        return {};
     }
 
     /// Gives slabs back that have no slot in use. The caller holds no lock.

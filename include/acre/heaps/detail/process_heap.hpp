@@ -130,12 +130,12 @@ public:
         if (const std::size_t number = range.class_of(p)) return bytes <= slot_bytes(number, p);
         if (bytes > max_request) return false;
         const std::size_t wanted = units_for(bytes);
-        const std::lock_guard guard{shared_.lock};
-        const std::size_t length = length_of_large(p, &mistake::in_a_resize);
-        const unit_number first = range.unit_of(p);
-        if (wanted > length) return range.extend(first, wanted);
-        if (wanted < length) range.shrink(first, static_cast<unit_number>(wanted));
-        return true;
+        bool done = true;
+        with_large(p, &mistake::in_a_resize, [&](unit_number first, unit_number length) {
+            if (wanted > length) done = range.extend(first, wanted);
+            if (wanted < length) range.shrink(first, static_cast<unit_number>(wanted));
+        });
+        return done;
     }
 
     /// As realloc, for `p` not null. Null when there is no memory: then `p` stays as it is.
@@ -359,7 +359,7 @@ private:
     [[gnu::noinline]] void free_slot_slow(std::size_t number, void* p) noexcept {
         const std::size_t size_class = size_class_of(number);
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
-        if (!stack.exists() && !give_stack(stack, size_class)) return give_slots(number, &p, 1);
+        if (!stack.exists() && !give_stack(stack, size_class)) return report(give_slots(number, &p, 1));
         if (stack.top == stack.end) {
             if (stack.was_just_freed(p)) abort_on_misuse(name, mistake::double_free, p);
             stack_growth& growth = this_threads_slots<Private>.growth[number];
@@ -373,9 +373,10 @@ private:
         const std::size_t kept = growth.kept(size_class_of(number));
         void** const bottom = stack.bottom(kept);
         const std::size_t half = (kept + 1) / 2;
-        give_slots(number, bottom, half);
+        const heap_depot::noticed mistake = give_slots(number, bottom, half);
         std::memmove(bottom, bottom + half, (kept - half) * sizeof(void*));
         stack.top = bottom + (kept - half);
+        report(mistake);
     }
 
     // Exchanges a full stack for one of twice its size. False when it is as large as it gets, or without memory.
@@ -412,9 +413,8 @@ private:
     }
 
     [[gnu::noinline]] void free_large(void* p, bool with_data = true) noexcept {
-        const std::lock_guard guard{shared_.lock};
-        const auto length = static_cast<unit_number>(length_of_large(p));
-        shared_.range.give(shared_.range.unit_of(p), length, with_data);
+        with_large(p, &in_a_free,
+                   [&](unit_number first, unit_number length) { shared_.range.give(first, length, with_data); });
     }
     [[gnu::noinline]] static void free_elsewhere(void* p) noexcept {
         if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
@@ -481,21 +481,34 @@ private:
         heap_range& range = shared_.range;
         if (!range.owns(p)) abort_on_misuse(name, in_act(mistake::foreign_pointer), p);
         if (const std::size_t number = range.class_of(p)) return slot_bytes(number, p);
-        const std::lock_guard guard{shared_.lock};
-        return length_of_large(p, in_act) * heap_range::unit_bytes;
+        std::size_t bytes = 0;
+        with_large(p, in_act,
+                   [&](unit_number, unit_number length) { bytes = std::size_t{length} * heap_range::unit_bytes; });
+        return bytes;
     }
 
     static const char* in_a_free(const char* what) noexcept { return what; }
 
-    std::size_t length_of_large(const void* p, sentence_of_act in_act = &in_a_free) noexcept {
-        heap_range& range = shared_.range;
-        const unit_number unit = range.unit_of(p);
-        const unit_record& run = range.record(unit);
-        if (run.is() != unit_record::kind::large || range.address(unit) != p) [[unlikely]]
-            abort_on_misuse(
-                name,
-                in_act(run.is() == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation), p);
-        return run.length;
+    // Calls act(first, length) under the lock with the run of units at `p`. The lock is released before a mistake is
+    // reported: what runs then may allocate.
+    template <class Act>
+    void with_large(const void* p, sentence_of_act in_act, Act act) noexcept {
+        unit_record::kind is;
+        {
+            const std::lock_guard guard{shared_.lock};
+            const unit_number unit = shared_.range.unit_of(p);
+            const unit_record& run = shared_.range.record(unit);
+            is = run.is();
+            if (is == unit_record::kind::large && shared_.range.address(unit) == p) [[likely]]
+                return act(unit, run.length);
+        }
+        abort_on_misuse(
+            name, in_act(is == unit_record::kind::free ? mistake::double_free : mistake::inside_an_allocation), p);
+    }
+
+    static void report(heap_depot::noticed mistake) noexcept {
+        if (mistake.what != nullptr) [[unlikely]]
+            abort_on_misuse(name, mistake.what, mistake.pointer);
     }
 
     // Moves whole pages to another address, without copying them; the old ones stay usable.
@@ -578,12 +591,13 @@ private:
 
     void empty(slot_stack& stack, std::size_t number) noexcept {
         void** const bottom = stack.bottom(this_threads_slots<Private>.growth[number].kept(size_class_of(number)));
-        give_slots(number, bottom, static_cast<std::size_t>(stack.top - bottom));
+        const auto count = static_cast<std::size_t>(stack.top - bottom);
         stack.top = bottom;
+        report(give_slots(number, bottom, count));
     }
 
-    void give_slots(std::size_t number, void* const* slots, std::size_t count) noexcept {
-        depots_[number].give(shared_, size_class_of(number), slots, count, name);
+    heap_depot::noticed give_slots(std::size_t number, void* const* slots, std::size_t count) noexcept {
+        return depots_[number].give(shared_, size_class_of(number), slots, count);
     }
 
     std::size_t take_slots(heap_class_number of, void** begin, std::size_t wanted) noexcept {

@@ -409,8 +409,10 @@ private:
         return pop(full_);
     }
 
+    // Releases the lock, which the caller holds: what reports the misuse may allocate here.
     [[noreturn, gnu::noinline, gnu::cold]] void abort_on(const depot_config& config, const void* slot) const noexcept {
         const char* what = slabs_.mistake_with(config.geometry, slot);
+        lock_.unlock();
         abort_on_misuse(config.name, what == nullptr ? mistake::double_free_or_write : what, slot);
     }
 
