@@ -85,6 +85,7 @@ using acre::fit_options;
 using acre::general_heap;
 using acre::general_heap_figures;
 using acre::general_heap_options;
+using acre::group_upstream;
 using acre::hardened_multi_pool;
 using acre::hardened_object_pool;
 using acre::hardened_options;

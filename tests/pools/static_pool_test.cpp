@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <acre/adapt/pooled.hpp>
 #include <acre/core/sanitizer.hpp>
 #include <atomic>
 #include <latch>
@@ -143,6 +144,14 @@ struct budgeted {
 };
 
 struct arcade;
+struct pinball;
+}  // namespace
+template <>
+struct acre::group_upstream<pinball> {
+    using type = budgeted<arcade>;
+};
+namespace {
+
 TEST(static_pool, memory_comes_from_the_upstream_of_its_group) {
     using memory = budgeted<arcade>;
     using shared = static_pool<64, acre::shared_group<arcade, memory>>;
@@ -160,6 +169,7 @@ TEST(static_pool, memory_comes_from_the_upstream_of_its_group) {
     };
     takes_all_from_it(shared{});
     takes_all_from_it(lone{});
+    takes_all_from_it(static_pool<64, pinball>{});
     memory::budget = 0;
     EXPECT_EQ(shared::try_allocate(), nullptr);
     EXPECT_EQ(lone::try_allocate(), nullptr);
@@ -200,6 +210,53 @@ TEST(static_pool, memory_that_runs_out_is_recycled) {
     free_all<static_pool<64, group>>(all_of<static_pool<64, group>>());
     EXPECT_TRUE((static_pool<400, group>::prepare(1500)));
     acre::pool_registry::recycle();
+}
+
+struct scarce_group;
+// Row of docs/porting.md: what one size of a group no longer needs serves the next one. Other groups keep theirs.
+TEST(static_pool, a_group_that_runs_out_first_releases_its_other_sizes) {
+    using memory = budgeted<scarce_group>;
+    using group = acre::thread_group<scarce_group, memory>;
+    using other = static_pool<64, acre::thread_group<pinball, memory>>;
+    memory::budget = 1 << 16;
+    free_all<other>(all_of<other>());
+    const std::size_t kept = other::capacity();
+    memory::budget = 1 << 20;
+    free_all<static_pool<64, group>>(all_of<static_pool<64, group>>());
+    const auto taken = all_of<static_pool<400, group>>();
+    EXPECT_GT(taken.size() * 400, std::size_t{3} << 18);
+    free_all<static_pool<400, group>>(taken);
+    EXPECT_TRUE((static_pool<64, group>::prepare(10'000)));
+    EXPECT_EQ(other::capacity(), kept);
+    acre::pool_registry::recycle();
+    EXPECT_EQ(other::capacity(), kept);
+}
+
+// A pool of the program's own in place of that of a group.
+struct handmade;
+}  // namespace
+template <std::size_t Size>
+class acre::static_pool<Size, handmade> {
+public:
+    static inline int live = 0;
+    static void* allocate() { return ++live, ::operator new(Size); }
+    static void deallocate(void* p) noexcept { --live, ::operator delete(p); }
+    static void* try_allocate(std::size_t bytes, std::size_t) noexcept { return ::operator new(bytes, std::nothrow); }
+    static void* allocate(std::size_t bytes, std::size_t) { return ++live, ::operator new(bytes); }
+    static void deallocate(void* p, std::size_t, std::size_t) noexcept { deallocate(p); }
+};
+namespace {
+
+// Row of docs/porting.md.
+TEST(static_pool, that_of_the_programs_own_group_may_be_specialised) {
+    struct node : acre::pooled<node, acre::in_group<handmade>> {
+        int value = 7;
+    };
+    auto* one = new node;
+    EXPECT_EQ((static_pool<sizeof(node), handmade>::live), 1);
+    delete one;
+    EXPECT_EQ((static_pool<sizeof(node), handmade>::live), 0);
+    static_assert(acre::resource<static_pool<sizeof(node), handmade>>);
 }
 
 struct exact_group;

@@ -10,9 +10,10 @@
 // Cost: by default allocate and deallocate have 13 and 33 instructions, none of them atomic, and one lock in 1 to 509
 // operations; for one thread 19 and 23, without a lock; with double_free_check::late 12 and 23. Memory comes
 // from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared pools
-// by acre::pool_registry::recycle(). A pool that gets no memory calls recycle() and tries again before it fails. Each
-// thread keeps the free slots of two magazines: at most 64 KiB, but always two slots. A double free, a pointer into the
-// middle of a slot and a pointer of another resource abort with a message at once, in every build (docs/misuse.md).
+// by acre::pool_registry::recycle(). A pool that gets no memory calls recycle(), a group of one thread also gives its
+// other sizes back, and it tries again before it fails. Each thread keeps the free slots of two magazines: at most
+// 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a pointer of another resource
+// abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
@@ -78,6 +79,14 @@ struct shared_group;
 template <class Name, stateless_resource Upstream>
 struct thread_group;
 
+/// Where memory comes from in a group that does not name it: a plain Name, or every_thread, the default of static_pool,
+/// pooled and ACRE_POOLED. A program may specialise it, in a header that all of its sources include.
+template <class Group>
+struct group_upstream {
+    /// A resource without state. That of every_thread may be used by any thread.
+    using type = heap;
+};
+
 /// The static pools that were used so far. A pool enters at its first use and never leaves.
 ///
 /// Cost: linear in the number of static pools and in their slabs. Thread-safe, but for report_live. recycle() never
@@ -107,7 +116,8 @@ public:
         std::string_view group;             // name of the group's type
         entry (*describe)() noexcept;       // what it holds now
         std::size_t (*live)() noexcept;     // exact while no thread uses the pool
-        std::size_t (*recycle)() noexcept;  // null: only the group's own thread may
+        std::size_t (*recycle)() noexcept;  // gives unused slabs back
+        const void* group_key;  // null: all threads share the pool; else only the group's thread may recycle
         const node* next;
     };
 
@@ -120,10 +130,12 @@ public:
     /// Gives unused slabs of all shared pools back to the heap, while threads use them, and returns their bytes. Slots
     /// that other threads keep stay, and a pool whose lock is taken is skipped. Groups are skipped: only their own
     /// thread may call static_pool::release_unused().
-    static std::size_t recycle() noexcept {
+    static std::size_t recycle() noexcept { return recycle_group(nullptr); }
+    /// The same for the pools of a group that one thread at a time uses; only that thread may call it.
+    static std::size_t recycle_group(const void* group_key) noexcept {
         std::size_t bytes = 0;
         for (const node* each = first(); each != nullptr; each = each->next) {
-            if (each->recycle == nullptr) continue;
+            if (each->group_key != group_key) continue;
             const std::size_t given_back = each->recycle();
             if (given_back != 0) print(*each, "gave %zu bytes back", given_back);
             bytes += given_back;
@@ -200,13 +212,17 @@ constexpr std::string_view type_name() noexcept {
     return function.substr(start, detail::min(function.find("; ", start), function.rfind(']')) - start);
 }
 
+/// Its address tells the groups of one thread apart. Names do not: unnamed namespaces may repeat them.
+template <class Name>
+inline constinit char group_key = 0;
+
 inline constexpr const char* static_pool_name = "acre::static_pool";
 
 /// Who shares a group, its name, and where its memory comes from.
 template <class Group>
 struct group_traits {
     using name = Group;
-    using upstream = heap;
+    using upstream = typename group_upstream<Group>::type;
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
     static constexpr double_free_check check = double_free_check::at_once;
 };
@@ -306,7 +322,8 @@ private:
         bool registered = false;
         std::atomic<std::size_t> live{0};  // both relaxed: statistics, which publish nothing else
         std::atomic<std::size_t> held{0};
-        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &static_slots::live, nullptr, nullptr};
+        pool_registry::node node{geometry.slot_bytes, group_name,       &describe, &static_slots::live,
+                                 &release_unused,     &group_key<Name>, nullptr};
     };
     static inline constinit state all{};
     static_assert(std::is_trivially_destructible_v<state>, "acre: usable after main");
@@ -427,7 +444,7 @@ private:
         std::atomic<bool> registered{false};  // acquire, release: the fork guard knows the lock before anyone takes it
         std::atomic<bool> listed{false};      // relaxed: elects the thread that adds the node, publishes nothing
         detail::fork_guard forks;
-        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &live, &recycle, nullptr};
+        pool_registry::node node{geometry.slot_bytes, group_name, &describe, &live, &recycle, nullptr, nullptr};
     };
     static inline constinit state all{};
     static inline thread_local constinit thread_state local{};
@@ -461,8 +478,8 @@ public:
     /// Alignment of every slot, in bytes: the largest power of two that divides the bytes of a slot.
     static constexpr std::size_t slot_alignment() noexcept { return slot_bytes() & (0 - slot_bytes()); }
 
-    /// Returns a slot, contents undefined. When there is no memory it first lets all shared pools give back what they
-    /// do not use; then throws out_of_memory.
+    /// Returns a slot, contents undefined. When there is no memory it first lets all shared pools, and those of this
+    /// group, give back what they do not use; then throws out_of_memory.
     [[gnu::always_inline]] static void* allocate() { return allocate_within(Size); }
     /// As allocate, but null when there is no memory.
     [[gnu::always_inline]] static void* try_allocate() noexcept { return try_allocate_within(Size); }
@@ -545,9 +562,10 @@ private:
             return p;
         return recycled() ? slots::take_slow() : nullptr;
     }
-    // Out of memory: true when the shared pools gave some back. No lock is held here.
+    // Out of memory: true when the group's other sizes or the shared pools gave some back. No lock is held here.
     [[gnu::cold]] static bool recycled() noexcept {
-        const std::size_t bytes = pool_registry::recycle();
+        std::size_t bytes = pool_registry::recycle();
+        if constexpr (!group::shared) bytes += pool_registry::recycle_group(slots::registered_node().group_key);
         pool_registry::print(slots::registered_node(), "out of memory; all pools gave %zu bytes back", bytes);
         return bytes != 0;
     }
