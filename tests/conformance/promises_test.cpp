@@ -182,13 +182,21 @@ TEST_P(conformance_of_releasing, release_resets_growth) {
     }
 }
 
-// Promise 9; hazard P4.
+// Promise 9; hazards P4, Y15.
 TEST_P(conformance, null_is_taken_back) {
-    // Hazard P4: the next request must not return the null.
-    tested().deallocate(nullptr, 8, 8);
-    tested().deallocate(nullptr, 0, 1);
-    tested().deallocate(nullptr, 100'000, 4096);
+    // P4: the next request must not return the null.
+    tested().give_null_back();
     expect_still_works();
+    // Nor is it counted as a free.
+    live_model model;
+    take(model, 40, 8);
+    const std::optional<std::size_t> used = tested().used();
+    const std::string before = tested().description();
+    tested().give_null_back();
+    EXPECT_EQ(tested().used(), used);
+    EXPECT_EQ(tested().description(), before);
+    model.verify_all();
+    give_all_back(model);
 }
 
 // Promise 10.

@@ -2,12 +2,17 @@
 // its upstreams; only subject_of<World> is compiled for each resource.
 #pragma once
 
+#include <acre/adapt/allocator.hpp>
+#include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/core/resource.hpp>
+#include <acre/core/resource_ref.hpp>
 #include <acre/observe/describe.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -40,6 +45,8 @@ public:
     virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
     virtual void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
     virtual void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
+    /// Gives null back in every way that the resource, and what stands before it, takes a pointer back.
+    virtual void give_null_back() noexcept = 0;
 
     // Empty or false where the resource has no such member.
     virtual std::optional<bool> owns(const void* p) const = 0;
@@ -64,6 +71,44 @@ public:
     virtual subject_traits traits() const = 0;
 };
 
+// libstdc++ declares that null is not passed, but containers pass it.
+[[gnu::noinline, gnu::no_sanitize_undefined]] inline void give_back_to_face(std::pmr::memory_resource& face, void* p,
+                                                                            std::size_t bytes) {
+    face.deallocate(p, bytes, 8);
+}
+
+// The sizes given with null do not matter.
+template <class R>
+void give_null_back(R& r) noexcept {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{100'000}, SIZE_MAX}) {
+        r.deallocate(nullptr, bytes, 8);
+        acre::resource_ref{r}.deallocate(nullptr, bytes, 8);
+        if constexpr (requires { r.deallocate_moved(nullptr, bytes, 8); }) r.deallocate_moved(nullptr, bytes, 8);
+        if constexpr (requires { r.deallocate_separately(nullptr, bytes, 8); })
+            r.deallocate_separately(nullptr, bytes, 8);
+        acre::allocator<std::max_align_t, R> typed{r};
+        typed.deallocate(nullptr, 0);
+        typed.deallocate(nullptr, bytes);
+        if constexpr (!acre::detail::holds_one_class<R>) {
+            acre::pmr<R&> face{r};
+            give_back_to_face(face, nullptr, bytes);
+        }
+    }
+    r.deallocate(nullptr, 100'000, 4096);
+    void* const null = nullptr;
+    if constexpr (requires { r.deallocate(null); }) r.deallocate(null);
+    if constexpr (requires { r.deallocate_unsized(null); }) r.deallocate_unsized(null);
+    if constexpr (requires { typename R::value_type; }) {
+        typename R::value_type* const object = nullptr;
+        if constexpr (requires { r.destroy(object); }) r.destroy(object);
+        if constexpr (requires { r.deallocate_one(object); }) r.deallocate_one(object);
+        if constexpr (requires { r.deallocate_n(object, 3); }) r.deallocate_n(object, 3);
+    } else if constexpr (requires(int* object) { r.destroy(object); }) {
+        r.destroy(static_cast<int*>(nullptr));
+        if constexpr (requires(int* first) { r.destroy_array(first); }) r.destroy_array(static_cast<int*>(nullptr));
+    }
+}
+
 /// True when `R` has marks.
 template <class R>
 concept rewindable = requires(R& r) { r.rewind(r.mark()); };
@@ -85,6 +130,7 @@ public:
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override {
         resource().deallocate(p, bytes, alignment);
     }
+    void give_null_back() noexcept override { acre_test::give_null_back(resource()); }
 
     std::optional<bool> owns(const void* p) const override {
         if constexpr (acre::owning_resource<tested>) return constant().owns(p);

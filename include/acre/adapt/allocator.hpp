@@ -197,10 +197,8 @@ public:
         return static_cast<T*>(p);
     }
 
-    /// Frees storage for `count` objects.
+    /// Frees storage for `count` objects; null is a no-op.
     [[gnu::always_inline]] void deallocate(T* p, std::size_t count) noexcept {
-        // Unlike a resource, an allocator never gets null: this removes the resource's check.
-        if (p == nullptr) __builtin_unreachable();
         resource_.get().deallocate(p, count * sizeof(T), alignof(T));
     }
 

@@ -211,11 +211,12 @@ public:
     /// Gives the block back to the resource that it came from; null is a no-op. Aborts with a sentence where that is a
     /// resource of another thread that threads do not share.
     void deallocate(void* p, std::size_t, std::size_t = default_alignment) noexcept {
-        if (p != nullptr) deallocate_unsized(p);
+        deallocate_unsized(p);
     }
 
-    /// As deallocate; the block knows its size. `p` is not null.
+    /// As deallocate; the block knows its size.
     void deallocate_unsized(void* p) noexcept {
+        if (p == nullptr) return;
         const detail::ambient_header found = *header_of(p);
         const detail::ambient_kind& functions = kind_of(p, found);
         header_of(p)->tag = detail::ambient_tag::freed();
