@@ -11,6 +11,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+#if defined(__cpp_lib_format)
+#include <format>
+#endif
 #endif
 
 namespace {
@@ -218,6 +221,18 @@ bool containers_use_resources() {
     return scores.size() == 300 && visible[999] == 999;
 }
 
+// Hazard Y20, with the standard libraries that have <format>.
+bool a_string_is_formatted_as_text() {
+#if defined(__cpp_lib_format)
+    acre::arena level;
+    acre::arena_string text{"abc", level};
+    std::format_to(std::back_inserter(text), "{}", 42);
+    return std::format("{:>6}", text) == " abc42";
+#else
+    return true;
+#endif
+}
+
 bool errors_are_thrown() {
     acre::limited<acre::arena> part{{.limit_bytes = 10}};
     try {
@@ -355,6 +370,7 @@ constexpr test_case cases[] = {
     {"a_sentence_says_what_was_asked", &a_sentence_says_what_was_asked},
 #if ACRE_HAS_STANDARD_ERROR
     {"containers_use_resources", &containers_use_resources},
+    {"a_string_is_formatted_as_text", &a_string_is_formatted_as_text},
     {"errors_are_thrown", &errors_are_thrown},
     {"statistics_count", &statistics_count},
 #endif

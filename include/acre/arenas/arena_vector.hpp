@@ -56,6 +56,8 @@ public:
     using const_pointer = const T*;
     using iterator = T*;
     using const_iterator = const T*;
+    using reverse_iterator = std::reverse_iterator<iterator>;
+    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
     /// Empty; takes no memory.
     explicit arena_vector(R& owner) noexcept : owner_(&owner) {}
@@ -182,6 +184,18 @@ public:
         reserve(size() + detail::known_size(values));
         for (auto&& each : values) emplace_back(std::forward<decltype(each)>(each));
     }
+    /// The same of the range [first, last), which tells its size where last - first does.
+    template <class First, class Last>
+        requires detail::iterator_and_end<First, Last>
+    void append(First first, Last last) {
+        if constexpr (std::is_constructible_v<std::span<const T>, First, Last>) {
+            append(std::span<const T>{first, last});
+        } else {
+            if constexpr (requires { static_cast<std::size_t>(last - first); })
+                reserve(size() + static_cast<std::size_t>(last - first));
+            for (; first != last; ++first) emplace_back(*first);
+        }
+    }
 
     /// Replaces the elements by those of `values`, which must not be part of this vector. Keeps the storage if it is
     /// large enough. Throws what the resource throws; then nothing has changed. Of a range that does not tell its size
@@ -200,12 +214,10 @@ public:
     template <class First, class Last>
         requires detail::iterator_and_end<First, Last>
     void assign(First first, Last last) {
-        if constexpr (requires { static_cast<std::size_t>(last - first); }) {
-            clear_with_room(static_cast<std::size_t>(last - first));
-        } else {
-            clear();
-        }
-        for (; first != last; ++first) emplace_back(*first);
+        if constexpr (requires { static_cast<std::size_t>(last - first); })
+            reserve(static_cast<std::size_t>(last - first));
+        clear();
+        append(first, last);
     }
     /// Replaces the elements by `count` copies of `value`, which may be an element of this vector. Throws what the
     /// resource throws; then nothing has changed.
@@ -231,6 +243,23 @@ public:
         for (; each != place; --each) *each = std::move(each[-1]);
         *place = std::move(inserted);
         return place;
+    }
+    template <class... Arguments>
+    iterator emplace(const_iterator position, Arguments&&... arguments) {
+        return insert(position, T(std::forward<Arguments>(arguments)...));
+    }
+    /// Inserts copies of a range, which may be a contiguous part of this vector. If one throws, those before it stay
+    /// appended.
+    template <class First, class Last>
+        requires detail::iterator_and_end<First, Last>
+    iterator insert(const_iterator position, First first, Last last) {
+        return insert_appended(position, [&] { append(first, last); });
+    }
+    iterator insert(const_iterator position, std::initializer_list<T> values) {
+        return insert(position, values.begin(), values.end());
+    }
+    iterator insert(const_iterator position, std::size_t count, const T& value) {
+        return insert_appended(position, [&] { resize(size() + count, value); });
     }
 
     /// Removes the elements [first, last). Linear in the elements behind.
@@ -289,6 +318,7 @@ public:
     std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
     /// Elements that fit in the storage.
     std::size_t capacity() const noexcept { return static_cast<std::size_t>(limit_ - begin_); }
+    static constexpr std::size_t max_size() noexcept { return max_elements; }
     bool empty() const noexcept { return begin_ == end_; }
     T* data() noexcept { return begin_; }
     const T* data() const noexcept { return begin_; }
@@ -304,6 +334,12 @@ public:
     const_iterator end() const noexcept { return end_; }
     const_iterator cbegin() const noexcept { return begin_; }
     const_iterator cend() const noexcept { return end_; }
+    reverse_iterator rbegin() noexcept { return reverse_iterator{end_}; }
+    reverse_iterator rend() noexcept { return reverse_iterator{begin_}; }
+    const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator{end_}; }
+    const_reverse_iterator rend() const noexcept { return const_reverse_iterator{begin_}; }
+    const_reverse_iterator crbegin() const noexcept { return rbegin(); }
+    const_reverse_iterator crend() const noexcept { return rend(); }
 
     /// The resource that the elements lie in.
     R& referred() const noexcept { return *owner_; }
@@ -328,6 +364,9 @@ public:
     }
 
 private:
+    // Sets the number of characters, which need no constructor.
+    friend class basic_arena_string<R>;
+
     static constexpr bool passed_in_registers =
         std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 2 * sizeof(void*);
     static constexpr std::size_t first_capacity = detail::max<std::size_t>(1, 64 / sizeof(T));
@@ -357,6 +396,23 @@ private:
     void clear_with_room(std::size_t count) {
         reserve(count);
         clear();
+    }
+
+    // Brings what `append` appends before `position`.
+    template <class Append>
+    iterator insert_appended(const_iterator position, Append append) {
+        const auto index = position - begin_;
+        const std::size_t before = size();
+        append();
+        T* const place = begin_ + index;
+        reverse(place, begin_ + before);
+        reverse(begin_ + before, end_);
+        reverse(place, end_);
+        return place;
+    }
+    static void reverse(T* first, T* last) {
+        using std::swap;
+        while (first < last && first < --last) swap(*first++, *last);
     }
 
     void append_own(std::size_t first, std::size_t count) {
