@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <list>
 #include <optional>
+#include <regex>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <unordered_map>
@@ -78,6 +80,16 @@ TEST(ambient, containers_move_between_scopes) {
     }
     EXPECT_EQ(outside[0], 2);
     outside = {};
+}
+
+// Hazard Y21: the matcher makes an allocator of its own.
+TEST(ambient, serves_a_library_that_makes_its_allocator) {
+    acre::arena request;
+    const acre::use_resource use{request};
+    std::match_results<const char*, acre::ambient_allocator<std::sub_match<const char*>>> found;
+    ASSERT_TRUE(std::regex_match("ab12", found, std::regex{"([a-z]+)([0-9]+)"}));
+    EXPECT_EQ(found.str(2), "12");
+    EXPECT_TRUE(request.owns(&found[0]));
 }
 
 TEST(ambient, every_alignment) {

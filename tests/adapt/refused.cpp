@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <string>
@@ -396,5 +397,17 @@ void an_object_too_large_for_its_base() {
 void a_queue_in_a_resource() {
     acre::multi_pool nodes;
     std::queue<int, list_in<int, acre::multi_pool>> waiting{nodes};
+}
+#elif ACRE_TEST_CASE == 48
+// As std::regex, EnTT and plf::hive do: the caller's allocator serves some members, and others make their own.
+template <class T, class Allocator>
+struct foreign_registry {
+    explicit foreign_registry(const Allocator& given) : elements(given) {}
+    std::vector<T, Allocator> elements;
+    std::vector<int, typename std::allocator_traits<Allocator>::template rebind_alloc<int>> sparse;
+};
+void an_allocator_that_a_library_makes() {
+    acre::multi_pool nodes;
+    foreign_registry<char, acre::allocator<char, acre::multi_pool>> entities{nodes};
 }
 #endif

@@ -98,10 +98,11 @@ constexpr bool misses_the_slots() noexcept {
 namespace a_resource_is_missing {
 /// Stands in the message of a container that is made without its resource: write vector<int> v{level}. Elements made by
 /// emplace, try_emplace or operator[] get the container's; a string made elsewhere needs it, as in {"text", level}.
-struct give_it_to_the_container {
-    explicit constexpr give_it_to_the_container(int) noexcept {}
+/// Under a library that makes an allocator of its own, name a resource without state: docs/ambient.md.
+struct give_it_to_the_container_or_use_acre_ambient_or_acre_program_pools {
+    explicit constexpr give_it_to_the_container_or_use_acre_ambient_or_acre_program_pools(int) noexcept {}
 };
-inline constexpr give_it_to_the_container say{0};
+inline constexpr give_it_to_the_container_or_use_acre_ambient_or_acre_program_pools say{0};
 }  // namespace a_resource_is_missing
 
 }  // namespace detail
@@ -130,8 +131,9 @@ public:
     // Compilers print the parameter's type. A static_assert would also fail where the standard only asks whether a
     // container has a default constructor.
     // clang-format off
-    allocator(  // acre: give a container its resource, v{level}, or v(level) where braces make an element
-        detail::a_resource_is_missing::give_it_to_the_container = detail::a_resource_is_missing::say) noexcept
+    allocator(  // acre: give a container its resource, v{level}, or v(level) where braces make an element; under a library that makes an allocator, use acre::ambient or acre::program_pools: docs/ambient.md
+        detail::a_resource_is_missing::give_it_to_the_container_or_use_acre_ambient_or_acre_program_pools =
+            detail::a_resource_is_missing::say) noexcept
         // clang-format on
         requires(!stateless_resource<R>)
     = delete;
