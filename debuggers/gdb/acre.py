@@ -168,7 +168,7 @@ class ScratchPrinter:
         self.scope = value["scope_"]
 
     def to_string(self):
-        owner = self.scope["owner"]
+        owner = self.scope["begin"]["owner"]
         if is_null(owner):
             return "acre::scratch: ended"
         return "acre::scratch: %d bytes used since it began, in the arena at %#x" % (self.used(owner), int(owner))
@@ -190,8 +190,8 @@ class ScratchPrinter:
         return used
 
     def children(self):
-        if not is_null(self.scope["owner"]):
-            yield "arena", self.scope["owner"].dereference()
+        if not is_null(self.scope["begin"]["owner"]):
+            yield "arena", self.scope["begin"]["owner"].dereference()
 
 
 class CursorPrinter:

@@ -92,6 +92,73 @@ TEST_F(arena_reset, of_an_empty_arena_is_a_no_op) {
 }
 
 // Hazard X10.
+// Each is looked for by a test of its own in the fast path.
+TEST(arena_reset_alone, takes_back_whatever_there_is) {
+    tracked::start();
+    acre::arena level{acre::arena_options{.first_block_bytes = 1_KiB, .max_block_bytes = 1_KiB}};
+    const std::vector<void (*)(acre::arena&)> makes{
+        [](acre::arena& in) { (void)in.allocate(8); },
+        [](acre::arena& in) { in.create<tracked>(1); },
+        [](acre::arena& in) { (void)in.allocate(5000); },
+        [](acre::arena& in) {
+            for (int i = 0; i < 20; ++i) (void)in.allocate(100);
+        },
+    };
+    for (int round = 0; round < 2; ++round) {
+        for (const auto make : makes) {
+            make(level);
+            level.reset();
+            EXPECT_EQ(level.used(), 0u);
+            EXPECT_EQ(tracked::live, 0);
+        }
+        const auto mark = level.mark();
+        acre::scratch temp{level};
+        level.reset();
+        EXPECT_FALSE(temp.active());
+        EXPECT_TRUE(level.is_void(mark));
+        const auto again = level.mark();
+        level.reset();
+        level.reset();
+        EXPECT_TRUE(level.is_void(again));
+        EXPECT_FALSE(level.is_void(level.mark()));
+    }
+}
+
+constinit acre::arena static_arena;
+TEST(arena_static, is_a_constant_until_it_is_used) {
+    EXPECT_EQ(static_arena.used(), 0u);
+    (void)static_arena.allocate(8);
+    static_arena.reset(acre::release);
+    EXPECT_EQ(static_arena.capacity(), 0u);
+}
+
+// A scratch has the number of the newest mark, which others share.
+TEST(arena_mark, void_after_the_scratch_that_it_was_taken_in) {
+    acre::arena level;
+    const auto outside = level.mark();
+    for (int round = 0; round < 3; ++round) {
+        acre::arena::mark_type inside[3];
+        {
+            acre::scratch outer{level};
+            inside[0] = level.mark();
+            {
+                acre::scratch inner{level};
+                inside[1] = level.mark();
+            }
+            EXPECT_TRUE(level.is_void(inside[1]));
+            EXPECT_FALSE(level.is_void(inside[0]));
+            level.rewind(inside[0]);
+            EXPECT_TRUE(outer.active());
+            inside[2] = level.mark();
+        }
+        for (const auto& each : inside) EXPECT_TRUE(level.is_void(each));
+        EXPECT_FALSE(level.is_void(outside));
+    }
+    acre::scratch after{level};
+    level.rewind(outside);
+    EXPECT_FALSE(after.active());
+}
+
 TEST(arena_mark, on_an_empty_arena_rewinds_to_empty) {
     acre::arena tested;
     const auto empty = tested.mark();

@@ -57,6 +57,17 @@ class arena : public detail::typed_calls<arena> {
     template <class T>
     using array_layout = detail::array_layout<T>;
 
+    // Where a mark or a scratch rewinds to. The position is last so that a compiler does not store it in one with
+    // another member, which would make reading it slow.
+    struct place {
+        std::uint64_t number;  // of the newest mark; the first mark is 2
+        arena* owner;
+        block* current;
+        block* oversize;
+        destructor_node* destructors;
+        std::uintptr_t position;
+    };
+
 public:
     static constexpr const char* name = "acre::arena";
     using options_type = arena_options;
@@ -66,18 +77,16 @@ public:
     /// A state of the arena to rewind to: block, position and destructors as one.
     class mark_type {
         friend class arena;
-        friend class scratch;
-        block* current = nullptr;
-        block* oversize = nullptr;
-        std::uintptr_t position = 0;
-        destructor_node* destructors = nullptr;
-        const arena* owner = nullptr;
-        std::uint64_t number = 0;  // of the marks and scratches of its arena; the first is 1
+        place begin{};
     };
 
     /// Takes no memory, except with .fixed_bytes: then that, with 32 bytes more. Throws bad_option and, with
     /// .fixed_bytes, what upstream throws; without exceptions and without memory it refuses every request.
-    arena() noexcept = default;
+    constexpr arena() noexcept {
+        // Static ones are constants. For others g++ would write a constant, too, by an instruction that takes as long
+        // as a malloc.
+        if (!std::is_constant_evaluated()) asm("");
+    }
     explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
     explicit arena(const arena_options& options, resource_ref upstream = heap{}) : arena(options, upstream, name) {}
 
@@ -121,10 +130,12 @@ public:
 
     /// Gives storage back at once if it is the last allocation, otherwise at the next reset; null is a no-op.
     void deallocate(void* p, std::size_t bytes, std::size_t = default_alignment) noexcept {
-        if (p == nullptr) return;
-        detail::check_allocation(name, p, bytes);
-        poison(p, bytes);
-        if (is_last(p, bytes)) position_ = reinterpret_cast<std::uintptr_t>(p);
+        if constexpr (poisoning) {
+            if (p == nullptr) return;
+            detail::check_allocation(name, p, bytes);
+            poison(p, bytes);
+        }
+        if (is_last(p, bytes) && p != nullptr) position_ = reinterpret_cast<std::uintptr_t>(p);
     }
 
     /// As deallocate, for storage whose contents were just moved to a later allocation. If that allocation began a new
@@ -190,13 +201,9 @@ public:
 
     /// The state now, for rewind().
     mark_type mark() const noexcept {
+        ++marks_made_;
         mark_type result;
-        result.current = current_;
-        result.oversize = oversize_;
-        result.position = position_;
-        result.destructors = destructors_;
-        result.owner = this;
-        result.number = ++marks_made_;
+        result.begin = here();
         return result;
     }
 
@@ -206,28 +213,27 @@ public:
     /// earlier rewinds made void, those whose block or newest object is gone do. Constant time, plus the destructors
     /// due, plus one step a block passed.
     void rewind(const mark_type& where) noexcept {
-        if (where.owner != this || where.number != marks_made_) [[unlikely]]
+        if (where.begin.owner != this || where.begin.number != marks_made_) [[unlikely]]
             rewind_past_marks(where);
-        end_scopes(where.number);
-        rewind_storage(where);
+        end_scopes(where.begin.number);
+        rewind_storage(where.begin);
     }
 
     /// True when a rewind to `where` would abort because of its number or its arena.
     bool is_void(const mark_type& where) const noexcept {
-        const bool is_rewound_past = where.number > rewound_to_ && where.number <= rewound_from_;
-        return where.owner != this || where.number <= marks_void_ || where.number > marks_made_ || is_rewound_past;
+        const std::uint64_t number = where.begin.number;
+        const bool is_rewound_past = number > rewound_to_ && number <= rewound_from_;
+        return where.begin.owner != this || number <= marks_void_ || number > marks_made_ || is_rewound_past;
     }
 
     /// Destroys all objects, newest first, and takes all storage back; `policy` says which blocks stay. Ends live
     /// scratches. A fixed arena takes its bytes anew at the next request where the policy gave them back.
     void reset(reset_policy policy = keep_all) noexcept {
-        end_scopes();
-        marks_void_ = ++marks_made_;
-        destroy_down_to(nullptr);
-        retire_oversize_down_to(nullptr);
-        if (current_ != nullptr) {
-            if (current_->previous != nullptr) retire_all_but_first();
-            go_back_to(current_->start());
+        if (!is_bare()) end_objects();
+        if (only_start_ != 0) [[likely]] {
+            go_back_to(only_start_);
+        } else {
+            take_blocks_back();
         }
         if (policy.what != reset_policy::kind::keep_all) trim_to(policy);
     }
@@ -306,8 +312,7 @@ protected:
     /// What the destructor does; nothing may be allocated afterwards. A second call is a no-op. Constant time plus the
     /// destructors due if the arena took nothing from upstream.
     void end() noexcept {
-        end_scopes();
-        destroy_down_to(nullptr);
+        if (!is_bare()) end_objects();
         if (held_bytes_ != 0) [[unlikely]]
             give_all_back();
     }
@@ -417,7 +422,7 @@ private:
 
     [[noreturn]] void abort_on_void_mark() const noexcept { abort_on_misuse(name, detail::mistake::void_mark, this); }
 
-    void destroy_down_to(const destructor_node* oldest) noexcept {
+    [[gnu::noinline]] void destroy_down_to(const destructor_node* oldest) noexcept {
         // Objects that a destructor creates here are registered on top, and destroyed next.
         while (destructors_ != oldest) {
             if (destructors_ == nullptr) [[unlikely]]
@@ -435,15 +440,34 @@ private:
         if (next == nullptr) return;
         end_ = next->end();
         go_back_to(position);
+        blocks_changed();
     }
     // In the current block, the rest of which is unused and so poisoned.
     void go_back_to(std::uintptr_t position) noexcept {
         position_ = position;
         poison(reinterpret_cast<void*>(position), end_ - position);
     }
-    [[gnu::noinline]] void retire_all_but_first() noexcept {
+    void blocks_changed() noexcept {
+        const bool is_only = current_ != nullptr && current_->previous == nullptr && oversize_ == nullptr;
+        only_start_ = is_only ? current_->start() : 0;
+    }
+
+    // True when a reset has neither an object nor a scratch to end, nor a mark to make void.
+    bool is_bare() const noexcept {
+        return destructors_ == nullptr && innermost_ == nullptr && marks_made_ == marks_void_;
+    }
+    // Out of line: what most resets and destructors do not find.
+    [[gnu::noinline]] void end_objects() noexcept {
+        end_scopes(0);
+        if (marks_made_ != marks_void_) marks_void_ = ++marks_made_;
+        destroy_down_to(nullptr);
+    }
+    // Of several blocks, or none.
+    [[gnu::noinline]] void take_blocks_back() noexcept {
+        if (oversize_ != nullptr) retire_oversize_down_to(nullptr);
+        if (current_ == nullptr) return;
         while (current_->previous != nullptr) retire_current();
-        end_ = current_->end();
+        enter(current_, current_->start());
     }
 
     // Puts the current block into the spare list; its predecessor becomes the current one.
@@ -454,7 +478,7 @@ private:
         detail::push(spare_, retired);
     }
 
-    void retire_oversize_down_to(const block* oldest) noexcept {
+    [[gnu::noinline]] void retire_oversize_down_to(const block* oldest) noexcept {
         while (oversize_ != oldest) {
             if (oversize_ == nullptr) [[unlikely]]
                 abort_on_void_mark();
@@ -463,36 +487,48 @@ private:
             poison(reinterpret_cast<void*>(retired->start()), retired->end() - retired->start());
             detail::push(spare_oversize_, retired);
         }
+        blocks_changed();
     }
 
     // The slow paths, out of line: they run once a block.
-    [[gnu::noinline]] void* grow(std::size_t bytes, std::size_t alignment) {
-        if (void* p = try_grow(bytes, alignment)) return p;
-        return fail(bytes, alignment);
+    [[gnu::noinline]] void* grow(std::size_t bytes, std::size_t alignment) { return grow_as<true>(bytes, alignment); }
+    [[gnu::noinline]] void* try_grow(std::size_t bytes, std::size_t alignment) noexcept {
+        return grow_as<false>(bytes, alignment);
     }
 
-    [[gnu::noinline]] void* try_grow(std::size_t bytes, std::size_t alignment) noexcept {
+    template <bool Throws>
+    [[gnu::always_inline]] void* grow_as(std::size_t bytes, std::size_t alignment) {
+        void* p = nullptr;
+        if (is_alignment(alignment) && fits_a_block(bytes, alignment) && !is_fixed()) [[likely]]
+            p = allocate_in_next(bytes, alignment);
+        if (p == nullptr) [[unlikely]]
+            p = allocate_otherwise(bytes, alignment);
+        return p != nullptr || !Throws ? p : fail(bytes, alignment);
+    }
+
+    [[gnu::noinline]] void* allocate_otherwise(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !fits_a_block(bytes, alignment)) return nullptr;
         if (is_fixed()) return allocate_fixed_anew(bytes, alignment);
-        if (void* p = allocate_in_next(bytes, alignment)) return p;
         // Spare blocks must not be why a limit or an exhausted upstream refuses the request.
         return give_spares_back_for(block_bytes_for(bytes, alignment)) ? allocate_in_next(bytes, alignment) : nullptr;
     }
 
-    void* allocate_in_next(std::size_t bytes, std::size_t alignment) noexcept {
+    [[gnu::noinline]] void* allocate_in_next(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t needed = block_bytes_for(bytes, alignment);
         if (needed > next_block_bytes_ && needed > options_.max_block_bytes / 4) {
             return allocate_oversize(needed, bytes, alignment);
         }
-        block* next = detail::take(spare_, needed);
+        block* next = spare_ == nullptr ? nullptr : detail::take(spare_, needed);
         if (next == nullptr) next = acquire_for_growth(needed);
         if (next == nullptr) return nullptr;
         if (current_ != nullptr) current_->filled = position_;
         next->previous = current_;
+        const std::uintptr_t start = align_up(next->start(), alignment);
         enter(next, next->start());
-        void* p = nullptr;
-        [[maybe_unused]] const bool fits = bump(bytes, alignment, p);
-        assert(fits);
+        position_ = start + rounded(bytes);
+        assert(position_ <= end_);
+        void* p = reinterpret_cast<void*>(start);
+        unpoison(p, bytes);
         return p;
     }
 
@@ -522,6 +558,7 @@ private:
         }
         if (own == nullptr) return nullptr;
         detail::push(oversize_, own);
+        blocks_changed();
         void* p = reinterpret_cast<void*>(align_up(own->start(), alignment));
         unpoison(p, bytes);
         return p;
@@ -715,25 +752,27 @@ private:
 
     // The newest mark needs no look at what is void: whatever makes a mark void counts marks_made_ on.
     [[gnu::noinline]] void rewind_past_marks(const mark_type& where) noexcept {
-        if (where.owner != this) abort_on_misuse(name, detail::mistake::foreign_mark, this);
+        if (where.begin.owner != this) abort_on_misuse(name, detail::mistake::foreign_mark, this);
         if (is_void(where)) abort_on_void_mark();
-        make_void_after(where.number);
+        make_void_after(where.begin.number);
     }
-    // Marks later than `number` become void. Of the gaps that rewinds leave in the numbers the latest is known.
-    void make_void_after(std::uint64_t number) noexcept {
+    // Marks later than `number` become void. Only the most recent range of void numbers is remembered.
+    [[gnu::noinline]] void make_void_after(std::uint64_t number) noexcept {
         if (rewound_to_ == number && rewound_from_ + 1 == marks_made_) return;
         rewound_to_ = number;
         rewound_from_ = marks_made_++;
     }
 
     // As rewind, where the later scratches have ended.
-    void rewind_storage(const mark_type& where) noexcept {
-        destroy_down_to(where.destructors);
-        retire_oversize_down_to(where.oversize);
-        if (current_ != where.current) return rewind_blocks(where);
+    [[gnu::always_inline]] void rewind_storage(const place& where) noexcept {
+        if (destructors_ != where.destructors) destroy_down_to(where.destructors);
+        if (oversize_ != where.oversize) [[unlikely]]
+            retire_oversize_down_to(where.oversize);
+        if (current_ != where.current) [[unlikely]]
+            return rewind_blocks(where);
         go_back_to(where.position);
     }
-    [[gnu::noinline]] void rewind_blocks(const mark_type& where) noexcept {
+    [[gnu::noinline]] void rewind_blocks(const place& where) noexcept {
         while (current_ != where.current) {
             if (current_ == nullptr) [[unlikely]]
                 abort_on_void_mark();
@@ -743,17 +782,32 @@ private:
         enter(current_, where.current != nullptr ? where.position : current_->start());
     }
 
+    place here() const noexcept {
+        return {marks_made_, const_cast<arena*>(this), current_, oversize_, destructors_, position_};
+    }
+
     // A live scratch. The arena clears `owner` when it takes the scratch's storage back.
     struct scope {
-        arena* owner;
         scope* outer;
-        mark_type begin;
+        place begin;
     };
 
-    // Ends the scratches with numbers greater than `number`.
-    void end_scopes(std::uint64_t number = 0) noexcept {
-        for (; innermost_ != nullptr && innermost_->begin.number > number; innermost_ = innermost_->outer)
-            innermost_->owner = nullptr;
+    // Ends the scratches that began after the mark `number`; 0 for all.
+    void end_scopes(std::uint64_t number) noexcept {
+        for (; innermost_ != nullptr && innermost_->begin.number >= number; innermost_ = innermost_->outer)
+            innermost_->begin.owner = nullptr;
+    }
+    [[gnu::noinline]] void end_scopes_inside(const scope& outer) noexcept {
+        for (; innermost_ != &outer; innermost_ = innermost_->outer) innermost_->begin.owner = nullptr;
+    }
+    // Ends `ended`, a live scratch, and those inside it.
+    [[gnu::always_inline]] void end_scope(const scope& ended) noexcept {
+        if (innermost_ != &ended) [[unlikely]]
+            end_scopes_inside(ended);
+        innermost_ = ended.outer;
+        if (ended.begin.number != marks_made_) [[unlikely]]
+            make_void_after(ended.begin.number);
+        rewind_storage(ended.begin);
     }
     // The link to `linked`, a live scratch. Linear in the scratches inside it.
     scope*& link_to(const scope& linked) noexcept {
@@ -767,17 +821,18 @@ private:
     std::uintptr_t position_ = 0;
     destructor_node* destructors_ = nullptr;
     std::uintptr_t end_ = 0;
-    block* current_ = nullptr;   // newest block in use; older ones follow by `previous`
-    block* oversize_ = nullptr;  // blocks in use of one large request each, newest first
-    block* spare_ = nullptr;     // blocks kept for growth, oldest first
+    block* current_ = nullptr;       // newest block in use; older ones follow by `previous`
+    block* oversize_ = nullptr;      // blocks in use of one large request each, newest first
+    scope* innermost_ = nullptr;     // the newest live scratch
+    std::uintptr_t only_start_ = 0;  // where the current block starts if it is the only one in use, otherwise 0
+    mutable std::uint64_t marks_made_ = 1;
+    block* spare_ = nullptr;  // blocks kept for growth, oldest first
     block* spare_oversize_ = nullptr;
     block* initial_ = nullptr;  // storage given at construction, never given to upstream
     std::size_t held_bytes_ = 0;
     std::size_t next_block_bytes_ = arena_options{}.completed().first_block_bytes;
-    scope* innermost_ = nullptr;            // the newest live scratch
-    mutable std::uint64_t marks_made_ = 0;  // scratches included
-    std::uint64_t marks_void_ = 0;          // these first ones, by a reset
-    std::uint64_t rewound_to_ = 0;          // the marks behind this one are void, up to rewound_from_
+    std::uint64_t marks_void_ = 1;  // these first ones, by a reset
+    std::uint64_t rewound_to_ = 0;  // the marks behind this one are void, up to rewound_from_
     std::uint64_t rewound_from_ = 0;
     arena_options options_ = arena_options{}.completed();
     resource_ref upstream_ = heap{};
