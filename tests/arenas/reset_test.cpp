@@ -124,6 +124,18 @@ TEST(arena_reset_alone, takes_back_whatever_there_is) {
     }
 }
 
+TEST(arena_reset_alone, after_a_release_leaves_nothing_to_use) {
+    for (const acre::arena_options& options : {acre::arena_options{}, acre::arena_options{.fixed_bytes = 1000}}) {
+        acre::arena level{options};
+        (void)level.allocate(8);
+        level.reset(acre::release);
+        level.reset();
+        EXPECT_EQ(level.remaining(), 0u);
+        std::memset(level.allocate(100), 1, 100);
+        EXPECT_EQ(level.used(), 104u + acre::redzone_bytes);
+    }
+}
+
 constinit acre::arena static_arena;
 TEST(arena_static, is_a_constant_until_it_is_used) {
     EXPECT_EQ(static_arena.used(), 0u);

@@ -437,10 +437,10 @@ private:
     // Makes `next` the current block, with `position` as bump pointer.
     void enter(block* next, std::uintptr_t position) noexcept {
         current_ = next;
+        blocks_changed();
         if (next == nullptr) return;
         end_ = next->end();
         go_back_to(position);
-        blocks_changed();
     }
     // In the current block, the rest of which is unused and so poisoned.
     void go_back_to(std::uintptr_t position) noexcept {
