@@ -131,7 +131,7 @@ TEST(arena_reset_alone, after_a_release_leaves_nothing_to_use) {
         level.reset(acre::release);
         level.reset();
         EXPECT_EQ(level.remaining(), 0u);
-        std::memset(level.allocate(100), 1, 100);
+        std::memset(level.allocate(100, 8), 1, 100);
         EXPECT_EQ(level.used(), 104u + acre::redzone_bytes);
     }
 }
