@@ -143,6 +143,7 @@ using acre::pool_options;
 using acre::pool_registry;
 using acre::pool_resource;
 using acre::pooled;
+using acre::pooled_frames;
 using acre::priority_inheritance_mutex;
 using acre::program_pools;
 using acre::raise;

@@ -25,7 +25,7 @@ NAV = [
     ("Threads", ["concurrent_arena", "concurrent_multi_arena", "concurrent_pool", "wait_free_pool"]),
     ("Memory and combining", ["memory", "virtual_memory", "general_heap", "malloc_library", "combine"]),
     ("Your code", ["install", "adapters", "migrating", "porting", "malloc_face", "ambient", "ambient_arena",
-                   "program_pools", "c", "examples"]),
+                   "program_pools", "coroutines", "c", "examples"]),
     ("Looking", ["debugging", "statistics", "checked", "misuse", "tracing"]),
     ("The command", ["command", "record", "try", "advise", "replay", "fit", "report", "export", "trace-format"]),
     ("About", ["targets", "versioning", "hazards"]),

@@ -2,7 +2,7 @@
 //   acre/adapt/containers.hpp and acre/adapt/smart_ptr.hpp include the standard's containers and <memory>
 //   acre/observe/checked*.hpp are for builds that look for misuse
 //   acre/observe/describe.hpp, dump.hpp and gdb_printers.hpp show a resource in a log or a debugger
-//   acre/adapt/ambient*.hpp, malloc_face.hpp, program_pools.hpp and hooks/ are for other people's code
+//   acre/adapt/ambient*.hpp, malloc_face.hpp and hooks/ are for other people's code
 //   acre/memory/virtual_memory*.hpp, system_refused.hpp and acre/pools/hardened_*.hpp are for programs with special
 //   needs of their memory
 //   acre/heaps/general_heap.hpp needs the system's own headers
@@ -12,6 +12,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/pool_resource.hpp>
+#include <acre/adapt/pooled_frames.hpp>
 #include <acre/adapt/string_hash.hpp>
 #include <acre/adapt/unique_resource.hpp>
 #include <acre/arenas/arena.hpp>
@@ -58,6 +59,7 @@
 
 #if ACRE_HAS_THREADS
 #include <acre/adapt/pooled.hpp>
+#include <acre/adapt/program_pools.hpp>
 #include <acre/arenas/concurrent_arena.hpp>
 #include <acre/arenas/concurrent_multi_arena.hpp>
 #include <acre/arenas/thread_scratch.hpp>

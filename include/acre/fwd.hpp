@@ -42,6 +42,8 @@ class checked_ptr;
 template <class T, resource R>
 class resource_delete;
 class program_pools;
+template <class Promise>
+class pooled_frames;
 class ambient;
 class use_resource;
 class ambient_arena;

@@ -72,8 +72,8 @@ public:
 };
 
 // libstdc++ declares that null is not passed, but containers pass it.
-[[gnu::noinline, gnu::no_sanitize_undefined]] inline void give_back_to_face(std::pmr::memory_resource& face, void* p,
-                                                                            std::size_t bytes) {
+__attribute__((noinline, no_sanitize("undefined"))) inline void give_back_to_face(std::pmr::memory_resource& face,
+                                                                                  void* p, std::size_t bytes) {
     face.deallocate(p, bytes, 8);
 }
 

@@ -12,7 +12,7 @@
 //
 // Objects that do not fit a slot (of larger derived classes, arrays, over-aligned ones) go to the heap. Sized delete
 // tells them apart, so a base class that objects are deleted through needs a virtual destructor, as always. sizeof(T)
-// does not change.
+// does not change. As the base of a coroutine's promise type, acre::pooled does what acre::pooled_frames does.
 //
 // Cost: that of the pool. Thread rules: those of the pool.
 //
@@ -33,6 +33,7 @@ static_assert(false,
               "acre::pooled needs threads, which this target does not have: use acre::typed_arena for the class");
 #else
 
+#include <acre/adapt/pooled_frames.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/error.hpp>
 #include <acre/pools/pool.hpp>
@@ -104,6 +105,7 @@ public:
     /// The pool also serves other sizes than sizeof(T), as those of derived classes. Constant time, but for a pool that
     /// grows.
     [[gnu::always_inline]] static void* create(std::size_t bytes, std::size_t alignment) {
+        refuse_promise();
         void* p = pool_of<T>::type::allocate(bytes, alignment);
         // An operator new that is not noexcept must not return null.
         if (!exceptions_enabled && p == nullptr) abort_on_misuse("acre::pooled", "out of memory without exceptions", p);
@@ -111,10 +113,20 @@ public:
     }
     /// As create, but null when there is no memory.
     [[gnu::always_inline]] static void* try_create(std::size_t bytes, std::size_t alignment) noexcept {
+        refuse_promise();
         return pool_of<T>::type::try_allocate(bytes, alignment);
+    }
+    /// A frame for a coroutine of these parameters, whose promise is a T, from acre::pooled_frames.
+    template <class... Given>
+    static void* create_frame(std::size_t bytes, Given&&... given) noexcept(detail::expects_null_frames<T>) {
+        static_assert(std::is_same_v<typename pool_of<T>::type, static_pool<sizeof(T)>>,
+                      "acre::pooled: the frames of a coroutine have other sizes than their promise, so no pool of one "
+                      "size serves them: name none, as in acre::pooled<promise_type>");
+        return pooled_frames<T>::operator new(bytes, given...);
     }
     /// Frees what create returned for the same size and alignment; runs no destructor. Null is a no-op.
     [[gnu::always_inline]] static void destroy(void* p, std::size_t bytes, std::size_t alignment) noexcept {
+        if constexpr (detail::coroutine_promise<T>) return pooled_frames<T>::operator delete(p, bytes);
         pool_of<T>::type::deallocate(p, bytes, alignment);
     }
     /// For a constructor that throws in a nothrow new-expression: the language does not pass the size. What the pool
@@ -136,6 +148,13 @@ public:
     static constexpr std::size_t alignment_of(std::size_t bytes) noexcept {
         return bytes == 0 ? 1 : natural_alignment(bytes);
     }
+
+private:
+    static constexpr void refuse_promise() noexcept {
+        static_assert(!detail::coroutine_promise<T>,
+                      "acre: the promise of a coroutine lies in a frame, which ACRE_POOLED does not serve: derive it "
+                      "from acre::pooled<promise_type>");
+    }
 };
 
 }  // namespace acre
@@ -146,87 +165,90 @@ public:
 // function without a size and accepts a template. A non-template would also be what `delete` uses, which then would not
 // pass the size of a derived class. Always inlined, because g++ warns of a mismatch when it sees a call of the
 // template.
-#define ACRE_DETAIL_POOLED(T, create_or_null, never_throws, ...)                                                    \
-public:                                                                                                             \
-    using class_pool = ::acre::class_operators<T, __VA_ARGS__>;                                                     \
-    static void* operator new(std::size_t bytes) never_throws {                                                     \
-        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                  \
-        return operators::create_or_null(bytes, operators::alignment_of(bytes));                                    \
-    }                                                                                                               \
-    static void* operator new(std::size_t bytes, std::align_val_t alignment) never_throws {                         \
-        return ::acre::class_operators<T, __VA_ARGS__>::create_or_null(bytes, static_cast<std::size_t>(alignment)); \
-    }                                                                                                               \
-    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {                                  \
-        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                  \
-        return operators::try_create(bytes, operators::alignment_of(bytes));                                        \
-    }                                                                                                               \
-    static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {      \
-        return ::acre::class_operators<T, __VA_ARGS__>::try_create(bytes, static_cast<std::size_t>(alignment));     \
-    }                                                                                                               \
-    static void* operator new(std::size_t, void* place) noexcept {                                                  \
-        return place;                                                                                               \
-    }                                                                                                               \
-    static void* operator new[](std::size_t bytes) never_throws {                                                   \
-        return operator new(bytes);                                                                                 \
-    }                                                                                                               \
-    static void* operator new[](std::size_t bytes, std::align_val_t alignment) never_throws {                       \
-        return operator new(bytes, alignment);                                                                      \
-    }                                                                                                               \
-    static void* operator new[](std::size_t bytes, const std::nothrow_t& nothrow) noexcept {                        \
-        return operator new(bytes, nothrow);                                                                        \
-    }                                                                                                               \
-    static void* operator new[](std::size_t bytes, std::align_val_t alignment,                                      \
-                                const std::nothrow_t& nothrow) noexcept {                                           \
-        return operator new(bytes, alignment, nothrow);                                                             \
-    }                                                                                                               \
-    static void* operator new[](std::size_t, void* place) noexcept {                                                \
-        return place;                                                                                               \
-    }                                                                                                               \
-    static void operator delete(void* p, std::size_t bytes) noexcept {                                              \
-        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                  \
-        operators::destroy(p, bytes, operators::alignment_of(bytes));                                               \
-    }                                                                                                               \
-    static void operator delete(void* p, std::size_t bytes, std::align_val_t alignment) noexcept {                  \
-        ::acre::class_operators<T, __VA_ARGS__>::destroy(p, bytes, static_cast<std::size_t>(alignment));            \
-    }                                                                                                               \
-    template <class Never = void>                                                                                   \
-    [[gnu::always_inline]] static void operator delete(void* p, std::align_val_t alignment) noexcept {              \
-        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));           \
-    }                                                                                                               \
-    static void operator delete(void* p, const std::nothrow_t&) noexcept {                                          \
-        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, ::acre::default_alignment);                     \
-    }                                                                                                               \
-    static void operator delete(void* p, std::align_val_t alignment, const std::nothrow_t&) noexcept {              \
-        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));           \
-    }                                                                                                               \
-    static void operator delete(void*, void*) noexcept {}                                                           \
-    static void operator delete[](void* p, std::size_t bytes) noexcept {                                            \
-        operator delete(p, bytes);                                                                                  \
-    }                                                                                                               \
-    static void operator delete[](void* p, std::size_t bytes, std::align_val_t alignment) noexcept {                \
-        operator delete(p, bytes, alignment);                                                                       \
-    }                                                                                                               \
-    template <class Never = void>                                                                                   \
-    [[gnu::always_inline]] static void operator delete[](void* p, std::align_val_t alignment) noexcept {            \
-        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));           \
-    }                                                                                                               \
-    static void operator delete[](void* p, const std::nothrow_t& nothrow) noexcept {                                \
-        operator delete(p, nothrow);                                                                                \
-    }                                                                                                               \
-    static void operator delete[](void* p, std::align_val_t alignment, const std::nothrow_t& nothrow) noexcept {    \
-        operator delete(p, alignment, nothrow);                                                                     \
-    }                                                                                                               \
-    static void operator delete[](void*, void*) noexcept {}                                                         \
+//
+// `objects` constrains the forms for single objects: a coroutine passes operator new its parameters, and the form for a
+// place would take a pointer among them for the place of the frame.
+#define ACRE_DETAIL_POOLED(T, objects, create_or_null, never_throws, ...)                                              \
+public:                                                                                                                \
+    using class_pool = ::acre::class_operators<T, __VA_ARGS__>;                                                        \
+    static void* operator new(std::size_t bytes) never_throws objects {                                                \
+        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                     \
+        return operators::create_or_null(bytes, operators::alignment_of(bytes));                                       \
+    }                                                                                                                  \
+    static void* operator new(std::size_t bytes, std::align_val_t alignment) never_throws objects {                    \
+        return ::acre::class_operators<T, __VA_ARGS__>::create_or_null(bytes, static_cast<std::size_t>(alignment));    \
+    }                                                                                                                  \
+    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept objects {                             \
+        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                     \
+        return operators::try_create(bytes, operators::alignment_of(bytes));                                           \
+    }                                                                                                                  \
+    static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept objects { \
+        return ::acre::class_operators<T, __VA_ARGS__>::try_create(bytes, static_cast<std::size_t>(alignment));        \
+    }                                                                                                                  \
+    static void* operator new(std::size_t, void* place) noexcept objects {                                             \
+        return place;                                                                                                  \
+    }                                                                                                                  \
+    static void* operator new[](std::size_t bytes) never_throws {                                                      \
+        return operator new(bytes);                                                                                    \
+    }                                                                                                                  \
+    static void* operator new[](std::size_t bytes, std::align_val_t alignment) never_throws {                          \
+        return operator new(bytes, alignment);                                                                         \
+    }                                                                                                                  \
+    static void* operator new[](std::size_t bytes, const std::nothrow_t& nothrow) noexcept {                           \
+        return operator new(bytes, nothrow);                                                                           \
+    }                                                                                                                  \
+    static void* operator new[](std::size_t bytes, std::align_val_t alignment,                                         \
+                                const std::nothrow_t& nothrow) noexcept {                                              \
+        return operator new(bytes, alignment, nothrow);                                                                \
+    }                                                                                                                  \
+    static void* operator new[](std::size_t, void* place) noexcept {                                                   \
+        return place;                                                                                                  \
+    }                                                                                                                  \
+    static void operator delete(void* p, std::size_t bytes) noexcept {                                                 \
+        using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                     \
+        operators::destroy(p, bytes, operators::alignment_of(bytes));                                                  \
+    }                                                                                                                  \
+    static void operator delete(void* p, std::size_t bytes, std::align_val_t alignment) noexcept {                     \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy(p, bytes, static_cast<std::size_t>(alignment));               \
+    }                                                                                                                  \
+    template <class Never = void>                                                                                      \
+    [[gnu::always_inline]] static void operator delete(void* p, std::align_val_t alignment) noexcept {                 \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));              \
+    }                                                                                                                  \
+    static void operator delete(void* p, const std::nothrow_t&) noexcept {                                             \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, ::acre::default_alignment);                        \
+    }                                                                                                                  \
+    static void operator delete(void* p, std::align_val_t alignment, const std::nothrow_t&) noexcept {                 \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));              \
+    }                                                                                                                  \
+    static void operator delete(void*, void*) noexcept {}                                                              \
+    static void operator delete[](void* p, std::size_t bytes) noexcept {                                               \
+        operator delete(p, bytes);                                                                                     \
+    }                                                                                                                  \
+    static void operator delete[](void* p, std::size_t bytes, std::align_val_t alignment) noexcept {                   \
+        operator delete(p, bytes, alignment);                                                                          \
+    }                                                                                                                  \
+    template <class Never = void>                                                                                      \
+    [[gnu::always_inline]] static void operator delete[](void* p, std::align_val_t alignment) noexcept {               \
+        ::acre::class_operators<T, __VA_ARGS__>::destroy_unsized(p, static_cast<std::size_t>(alignment));              \
+    }                                                                                                                  \
+    static void operator delete[](void* p, const std::nothrow_t& nothrow) noexcept {                                   \
+        operator delete(p, nothrow);                                                                                   \
+    }                                                                                                                  \
+    static void operator delete[](void* p, std::align_val_t alignment, const std::nothrow_t& nothrow) noexcept {       \
+        operator delete(p, alignment, nothrow);                                                                        \
+    }                                                                                                                  \
+    static void operator delete[](void*, void*) noexcept {}                                                            \
     static_assert(true, "a semicolon may follow")
 
 /// The operators new and delete of a class T over `Pool`, a type with static functions `allocate(bytes, alignment)`,
 /// `try_allocate`, `deallocate(p, bytes, alignment)` and `owns(p)`. A macro, because two bases with such operators
 /// would be ambiguous. T::class_pool has prepare() and release_unused(). What follows it is public. Not for classes
 /// local to a function, which cannot have member templates: derive these from acre::pooled.
-#define ACRE_POOLED_IN(T, ...) ACRE_DETAIL_POOLED(T, create, , __VA_ARGS__)
+#define ACRE_POOLED_IN(T, ...) ACRE_DETAIL_POOLED(T, , create, , __VA_ARGS__)
 
 /// As ACRE_POOLED_IN, but `new T` gives null when there is no memory, in place of an exception.
-#define ACRE_POOLED_NOTHROW_IN(T, ...) ACRE_DETAIL_POOLED(T, try_create, noexcept, __VA_ARGS__)
+#define ACRE_POOLED_NOTHROW_IN(T, ...) ACRE_DETAIL_POOLED(T, , try_create, noexcept, __VA_ARGS__)
 
 /// ACRE_POOLED_IN with the pool that all threads share.
 #define ACRE_POOLED(T) ACRE_POOLED_IN(T, ::acre::default_pool)
@@ -238,7 +260,19 @@ namespace acre {
 /// Base of classes whose objects lie in a pool.
 template <class T, class Pool>
 class pooled {
-    ACRE_POOLED_IN(T, Pool);
+    ACRE_DETAIL_POOLED(T, requires(!detail::coroutine_promise<T>), create, , Pool);
+
+    /// Frames of coroutines whose promise is a T.
+    template <class... Given>
+        requires detail::coroutine_promise<T>
+    static void* operator new(std::size_t bytes, Given&&... given) {
+        return class_operators<T, Pool>::create_frame(bytes, given...);
+    }
+    template <class... Given>
+        requires(detail::coroutine_promise<T> && detail::expects_null_frames<T>)
+    static void* operator new(std::size_t bytes, Given&&... given) noexcept {
+        return class_operators<T, Pool>::create_frame(bytes, given...);
+    }
 
     /// As class_operators::prepare and release_unused.
     static bool prepare(std::size_t count) noexcept { return class_operators<T, Pool>::prepare(count); }
@@ -248,7 +282,17 @@ class pooled {
 /// The same, but `new T` gives null when there is no memory, in place of an exception.
 template <class T, class Pool>
 class nothrow_pooled {
-    ACRE_POOLED_NOTHROW_IN(T, Pool);
+    ACRE_DETAIL_POOLED(T, requires(!detail::coroutine_promise<T>), try_create, noexcept, Pool);
+
+    /// Frames of coroutines whose promise is a T.
+    template <class... Given>
+        requires detail::coroutine_promise<T>
+    static void* operator new(std::size_t bytes, Given&&... given) noexcept {
+        static_assert(detail::expects_null_frames<T>,
+                      "acre::nothrow_pooled: a coroutine without memory is asked for by the promise's "
+                      "get_return_object_on_allocation_failure(): declare it, or use acre::pooled");
+        return class_operators<T, Pool>::create_frame(bytes, given...);
+    }
 
     /// As class_operators::prepare and release_unused.
     static bool prepare(std::size_t count) noexcept { return class_operators<T, Pool>::prepare(count); }
