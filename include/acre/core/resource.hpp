@@ -16,6 +16,7 @@
 //     }
 #pragma once
 
+#include <acre/core/detail/language.hpp>
 #include <concepts>
 #include <cstddef>
 #include <new>
