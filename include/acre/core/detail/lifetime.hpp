@@ -12,14 +12,10 @@
 
 namespace acre::detail {
 
-/// True when a pointer to T may point to the base of a larger object. False for a class that is not defined yet.
+/// True when a pointer to T may point to the base of a larger object.
 template <class T>
 consteval bool may_be_base() noexcept {
-    if constexpr (requires { sizeof(T); }) {
-        return std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
-    } else {
-        return false;
-    }
+    return std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
 }
 
 /// True for a class with constructors of its own: they may reach the resource that the object lies in.
