@@ -464,13 +464,12 @@ void static_pools(const char* only) {
         only, "static pool, class of a group");
 }
 
-/// A book's arena and chunks, with the mutex that they lock in each call.
+/// A book's arena and chunks, with the mutex that allocating locks.
 struct locked_arena {
     void* allocate() {
         const std::lock_guard guard{lock};
         return arena.allocate();
     }
-    void deallocate(void*) { const std::lock_guard guard{lock}; }
     bench::published::size_based_arena arena{many, 16};
     std::mutex lock;
 };
@@ -479,10 +478,7 @@ struct locked_chunks {
         const std::lock_guard guard{lock};
         return chunks.allocate(bytes);
     }
-    void deallocate(void* p) {
-        const std::lock_guard guard{lock};
-        chunks.deallocate(p);
-    }
+    void deallocate(void* p) noexcept { chunks.deallocate(p); }
     bench::published::chunk_allocator<many, 32, 62, 128> chunks;
     std::mutex lock;
 };
