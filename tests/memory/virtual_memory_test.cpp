@@ -7,6 +7,7 @@
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/pool.hpp>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -309,6 +310,33 @@ TEST(virtual_memory, its_end_gives_all_addresses_back) {
     }
     EXPECT_LT(address_space_pages(), before + 64_MiB / 4096);
 }
+
+#if defined(__linux__)
+// Of the mappings that a debugger writes to a core file: those without the flag dd.
+std::size_t bytes_for_a_core_file() {
+    std::ifstream file{"/proc/self/smaps"};
+    std::size_t sum = 0;
+    std::size_t kibibytes = 0;
+    for (std::string line; std::getline(file, line);) {
+        std::sscanf(line.c_str(), "Size: %zu", &kibibytes);
+        if (line.starts_with("VmFlags:") && line.find(" dd") == std::string::npos) sum += kibibytes * 1024;
+    }
+    return sum;
+}
+
+// Y22. What is only reserved was written, too.
+TEST(virtual_memory, a_core_file_has_what_is_in_use) {
+    if (is_emulated) GTEST_SKIP() << "an emulator does not pass on what is asked of the system";
+    const std::size_t before = bytes_for_a_core_file();
+    acre::virtual_memory tested{{.reserve_bytes = 1_GiB, .keep_bytes = 0}};
+    void* p = tested.allocate(8_MiB);
+    const std::size_t in_use = bytes_for_a_core_file();
+    EXPECT_GE(in_use, before + 8_MiB);
+    EXPECT_LT(in_use, before + 64_MiB);
+    tested.deallocate(p, 8_MiB);
+    EXPECT_LT(bytes_for_a_core_file(), before + 8_MiB);
+}
+#endif
 
 std::size_t huge_bytes_in_use() {
     std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");

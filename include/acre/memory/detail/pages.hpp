@@ -161,6 +161,7 @@ struct pages {
         auto* aligned = static_cast<std::byte*>(mapped) + front;
         if (front != 0) release(mapped, front);
         if (extra != front) release(aligned + bytes, extra - front);
+        leave_out_of_core_files(aligned, bytes);
         start = aligned;
         return 0;
     }
@@ -172,6 +173,9 @@ struct pages {
         // A filter of system calls may know only those of the C library's malloc.
         if (code == EPERM || code == ENOSYS) [[unlikely]]
             return map_over(start, bytes, PROT_READ | PROT_WRITE, reserved_flags);
+#if defined(MADV_DODUMP)
+        ::madvise(start, bytes, MADV_DODUMP);
+#endif
         return code;
     }
     /// The same with huge pages that the system has set aside. They are taken now: no later access can fail for want of
@@ -192,7 +196,9 @@ struct pages {
     /// Gives the memory of pages back to the system; the addresses stay reserved. A new mapping in place of the old
     /// one: madvise would leave them counted against the system's and the process's limits.
     static system_code decommit(void* start, std::size_t bytes) noexcept {
-        return map_over(start, bytes, PROT_NONE, reserved_flags);
+        const system_code code = map_over(start, bytes, PROT_NONE, reserved_flags);
+        if (code == 0) leave_out_of_core_files(start, bytes);
+        return code;
     }
     /// Gives the memory of pages back to the system; they stay usable, and their contents are zero.
     static system_code discard(void* start, std::size_t bytes) noexcept {
@@ -301,6 +307,13 @@ private:
 #else
     static constexpr int reserved_flags = MAP_PRIVATE | MAP_ANONYMOUS;
 #endif
+
+    // Reserved pages hold nothing, but a debugger writes them, too.
+    static void leave_out_of_core_files([[maybe_unused]] void* start, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(MADV_DONTDUMP)
+        ::madvise(start, bytes, MADV_DONTDUMP);
+#endif
+    }
 
     static system_code map_over(void* start, std::size_t bytes, int allowed, int flags) noexcept {
         return ::mmap(start, bytes, allowed, flags | MAP_FIXED, -1, 0) != MAP_FAILED ? 0 : errno;
