@@ -35,7 +35,7 @@ TEST(heap_depots, of_a_class_that_is_used_little_only_little_is_free) {
                 ASSERT_LT(now.slots - now.handed_out, heap_classes::slots_in(units, layout.slot_bytes))
                     << layout.slot_bytes << " bytes, the slot number " << taken.size();
             }
-            depot.give(in, number, taken.data(), taken.size(), "test");
+            depot.give(in, number, taken.data(), taken.size());
             depot.trim(in);
             EXPECT_EQ(depot.count().units, 0U);
             EXPECT_EQ(depot.count().slots, 0U);
@@ -58,7 +58,7 @@ TEST(heap_depots, slots_of_its_slabs_only_where_it_may_not_add_one) {
         ASSERT_LT(slots, most);
         EXPECT_EQ(depot.take(in, {number, number}, taken + 1, most - 1, false), slots - 1);
         EXPECT_EQ(depot.count().slots, slots);
-        depot.give(in, number, taken, slots, "test");
+        depot.give(in, number, taken, slots);
         depot.trim(in);
         EXPECT_EQ(depot.count().units, 0U);
     });

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,11 +81,86 @@ static int reopened_standard_error(void) {
     return got > 0 && strstr(text, "double free") != NULL ? 0 : fail("the sentence is lost");
 }
 
+// Y26: a signal handler forks while it interrupts malloc.
+
+static volatile sig_atomic_t forks;
+
+static void on_alarm(int number) {
+    (void)number;
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+    ++forks;
+}
+
+static int fork_in_a_handler(void) {
+    signal(SIGVTALRM, &on_alarm);
+    const struct itimerval each = {{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_VIRTUAL, &each, NULL);
+    static void* blocks[512];
+    for (unsigned i = 0; forks < 100; i = i * 1103515245u + 12345u) {
+        const unsigned at = (i >> 16) % 512;
+        free(blocks[at]);
+        blocks[at] = malloc(16 + (i >> 8) % (at % 8 == 0 ? 100000 : 3000));
+    }
+    return 0;
+}
+
+// Y28: what was freed does not count against a limit on memory.
+
+static int limit_on_data(void) {
+    const struct rlimit limit = {128 << 20, 128 << 20};
+    setrlimit(RLIMIT_DATA, &limit);
+    static void* blocks[1600];
+    for (size_t i = 0; i < 1600; ++i) {
+        blocks[i] = malloc(60000);
+        if (blocks[i] == NULL) return fail("no memory for 92 MiB");
+        memset(blocks[i], 1, 60000);
+    }
+    for (size_t i = 0; i < 1600; i += 2) free(blocks[i]);
+    for (size_t i = 0; i < 1600; i += 32) {
+        blocks[i] = malloc(1 << 20);
+        if (blocks[i] == NULL) return fail("no memory for 50 MiB, where 46 are in use");
+        memset(blocks[i], 1, 1 << 20);
+    }
+    return 0;
+}
+
+// Y22: a debugger writes every mapping without the flag dd to a core file.
+
+static int core_file(void) {
+    kept = memset(malloc(10 << 20), 1, 10 << 20);
+    FILE* const file = fopen("/proc/self/smaps", "r");
+    if (file == NULL) return fail("no smaps");
+    char line[512];
+    unsigned long kibibytes = 0;
+    unsigned long sum = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        sscanf(line, "Size: %lu", &kibibytes);
+        if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") == NULL) sum += kibibytes;
+    }
+    fclose(file);
+    return sum < 64 << 10 ? 0 : fail("reserved memory is written to core files");
+}
+
+static int options(void) {
+    const int known[] = {M_MXFAST,       M_TRIM_THRESHOLD, M_TOP_PAD,    M_MMAP_THRESHOLD, M_MMAP_MAX,
+                         M_CHECK_ACTION, M_PERTURB,        M_ARENA_TEST, M_ARENA_MAX};
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+        if (mallopt(known[i], 1) != 1) return fail("an option of glibc's is an error");
+    }
+    return mallopt(1000, 1) == 0 ? 0 : fail("an unknown option is none");
+}
+
 int main(int arguments, char** argument) {
     const char* const name = arguments > 1 ? argument[1] : "";
     const char* const which = arguments > 2 ? argument[2] : "";
     alarm(20);
     if (strcmp(name, "abort") == 0) return handler_at_abort(which);
     if (strcmp(name, "reopened") == 0) return reopened_standard_error();
+    if (strcmp(name, "fork") == 0) return fork_in_a_handler();
+    if (strcmp(name, "limit") == 0) return limit_on_data();
+    if (strcmp(name, "core") == 0) return core_file();
+    if (strcmp(name, "options") == 0) return options();
     return fail("no such case");
 }

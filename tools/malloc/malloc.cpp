@@ -208,9 +208,11 @@ ACRE_EXPORTED int malloc_info(int options, std::FILE* to) {
 }
 #endif
 
-/// No option of the C library's heap applies: 0, not set.
-ACRE_EXPORTED int mallopt(int, int) {
-    return 0;
+/// No option of the C library's heap applies. 1, as for any option that it knows: programs take 0 for an error.
+ACRE_EXPORTED int mallopt(int option, int) {
+    constexpr int first_known = -8;  // M_ARENA_MAX
+    constexpr int last_known = 4;    // M_KEEP
+    return option != 0 && option >= first_known && option <= last_known ? 1 : 0;
 }
 
 }  // extern "C"

@@ -10,6 +10,8 @@
 // Free runs are kept in lists by length, and merge with their neighbours. Their memory stays with the heap until the
 // free runs hold more than the options allow; then the longest go back to the system. What they keep because of a peak
 // goes back when a run is freed later, or, as the heap looks from time to time, when ten periods have passed.
+// Where growth meets a limit on memory, the pages of free runs become unusable, so that they do not count; they become
+// usable again where a run is taken.
 //
 // Cost: take and give are constant time, but for growth of the range and memory that goes back: a system call each.
 // The caller holds the heap's lock. No function allocates memory.
@@ -60,14 +62,20 @@ struct unit_record {
         neighbours in_list;         // of a free run's first unit
     };
     unit_number length = 0;  // units of the run, in its first and last unit
-    std::uint32_t what = 0;  // kind in the top bits; below how many units of a free run may hold data
+    std::uint32_t what = 0;  // kind in the top bits; of a free run two flags and how many units may hold data
+
+    // Of a free run: some of its pages are only reserved; some are usable, and count against limits on memory.
+    static constexpr std::uint32_t is_partly_reserved = std::uint32_t{1} << 29;
+    static constexpr std::uint32_t is_partly_usable = std::uint32_t{1} << 28;
+    static constexpr std::uint32_t flags_of_pages = is_partly_reserved | is_partly_usable;
 
     kind is() const noexcept { return static_cast<kind>(what >> 30); }
     /// Null for a unit of another kind.
     heap_slab* slab_of_unit() const noexcept {
         return what == static_cast<std::uint32_t>(kind::slab) << 30 ? slab : nullptr;
     }
-    std::uint32_t with_data() const noexcept { return what & 0x3fffffffu; }
+    std::uint32_t with_data() const noexcept { return what & (is_partly_usable - 1); }
+    std::uint32_t pages() const noexcept { return what & flags_of_pages; }
     void set(kind is, std::uint32_t with_data) noexcept { what = static_cast<std::uint32_t>(is) << 30 | with_data; }
 };
 
@@ -191,7 +199,7 @@ public:
             unit_record& next = record(after);
             if (next.is() != kind::free || next.length < more) return false;
             bool is_zero;
-            take_from(after, more, is_zero);
+            if (take_from(after, more, is_zero) == 0) return false;
         } else {
             bool is_zero;
             if (take_at_frontier(more, is_zero, growth_for(count)) == 0) return false;
@@ -415,8 +423,11 @@ private:
         constexpr std::size_t page = largest_page / unit_bytes;
         const std::size_t step = huge ? huge_units : page;
         end = (end + step - 1) / step * step;
-        if (!grow_to(detail::min<std::size_t>(end, end_)) && !grow_to((needed_end + page - 1) / page * page))
-            return false;
+        const std::size_t least = (needed_end + page - 1) / page * page;
+        if (!grow_to(detail::min<std::size_t>(end, end_)) && !grow_to(least)) {
+            // At a limit on memory. What was freed counts against it until its pages are reserved again.
+            if (!reserve_free_runs() || !grow_to(least)) return false;
+        }
         if (huge) ask_for_huge(usable, what);
         return true;
     }
@@ -452,6 +463,7 @@ private:
         const unit_number before = frontier_ > 1 && last.is() == kind::free ? last.length : 0;
         if (count - before > end_ - frontier_ || !grow(frontier_ + count - before, what)) return 0;
         const unit_number first = frontier_ - before;
+        if (before != 0 && make_usable(first, before) == 0) return 0;
         is_zero = before == 0 || record(first).with_data() == 0;
         if (before != 0) unlink(first);
         frontier_ = first + count;
@@ -498,20 +510,29 @@ private:
         return high != 0 ? free_runs_[64 + std::countr_zero(high)] : 0;
     }
 
-    // Takes the first `count` units of a free run.
+    // Takes the first `count` units of a free run. 0 where a limit on memory is reached.
     unit_number take_from(unit_number first, unit_number count, bool& is_zero) noexcept {
+        const unit_number usable = make_usable(first, count);
+        if (usable == 0) [[unlikely]]
+            return 0;
         const unit_number length = record(first).length;
         const unit_number with_data = record(first).with_data();
+        const std::uint32_t pages = record(first).pages();
         unlink(first);
         is_zero = with_data == 0;
         if (length > count) {
-            // Where in the run the data are is not known.
-            const unit_number rest = length - count;
-            const unit_number left =
-                with_data == 0 ? 0 : detail::clamp<unit_number>(with_data - detail::min(with_data, count), 1, rest);
-            link(first + count, rest, left);
+            link_rest(first + count, usable - count, with_data - detail::min(with_data, count), with_data != 0,
+                      unit_record::is_partly_usable);
+            link_rest(first + usable, length - usable, with_data - detail::min(with_data, usable), with_data != 0,
+                      pages);
         }
         return first;
+    }
+
+    // What is left of a free run, in which at most `with_data` units hold data, and where is not known.
+    void link_rest(unit_number first, unit_number count, unit_number with_data, bool any_data,
+                   std::uint32_t pages) noexcept {
+        if (count != 0) link(first, count, any_data ? detail::clamp<unit_number>(with_data, 1, count) : 0, pages);
     }
 
     // Of a run that is longer by `alignment` - 1 units, keeps `count` aligned ones.
@@ -538,26 +559,30 @@ private:
 
     // Frees a run: merges it with free neighbours.
     void put_free(unit_number first, unit_number count, unit_number with_data) noexcept {
+        std::uint32_t pages = unit_record::is_partly_usable;
         if (first > 1 && record(first - 1).is() == kind::free) {
             const unit_number before = record(first - 1).length;
             first -= before;
             count += before;
             with_data += record(first).with_data();
+            pages |= record(first).pages();
             unlink(first);
         }
         const unit_number after = first + count;
         if (after < frontier_ && record(after).is() == kind::free) {
             count += record(after).length;
             with_data += record(after).with_data();
+            pages |= record(after).pages();
             unlink(after);
         }
-        link(first, count, with_data);
+        link(first, count, with_data, pages);
     }
 
-    void link(unit_number first, unit_number count, unit_number with_data) noexcept {
+    void link(unit_number first, unit_number count, unit_number with_data, std::uint32_t pages) noexcept {
         const unsigned list = list_of(count);
         set_run(first, count, kind::free, with_data);
         unit_record& run = record(first);
+        run.what |= pages;
         run.in_list = {free_runs_[list], 0};
         if (run.in_list.next != 0) record(run.in_list.next).in_list.previous = first;
         free_runs_[list] = first;
@@ -587,7 +612,54 @@ private:
         if (begin >= end || pages::discard(address(begin), std::size_t{end - begin} * unit_bytes) != 0) return;
         const unit_number rest = detail::min(run.with_data(), run.length - (end - begin));
         units_with_data_ -= run.with_data() - rest;
+        const std::uint32_t pages = run.pages();
         set_run(first, run.length, kind::free, rest);
+        run.what |= pages;
+    }
+
+    // Makes the pages of free runs unusable, so that they no longer count against a limit on memory. They become usable
+    // again where the run is taken. False when there are no such pages.
+    [[gnu::noinline, gnu::cold]] bool reserve_free_runs() noexcept {
+        bool any = false;
+        const int error = errno;
+        for (unsigned list = lists; list-- > list_of(min_given_back);) {
+            for (unit_number first = first_in(list); first != 0; first = record(first).in_list.next) {
+                unit_record& run = record(first);
+                if ((run.pages() & unit_record::is_partly_usable) == 0) continue;
+                const unit_number begin = (first + page_units_ - 1) / page_units_ * page_units_;
+                const unit_number end = (first + run.length) / page_units_ * page_units_;
+                if (begin >= end || pages::decommit(address(begin), std::size_t{end - begin} * unit_bytes) != 0)
+                    continue;
+                const bool is_whole = end - begin == run.length;
+                const unit_number rest = detail::min(run.with_data(), run.length - (end - begin));
+                units_with_data_ -= run.with_data() - rest;
+                set_run(first, run.length, kind::free, rest);
+                run.what |= is_whole ? unit_record::is_partly_reserved : unit_record::flags_of_pages;
+                any = true;
+            }
+        }
+        errno = error;
+        return any;
+    }
+
+    // Makes at least the first `count` units of a free run usable. Returns how many of the run are, from its first on;
+    // 0 where a limit on memory is reached.
+    unit_number make_usable(unit_number first, unit_number count) noexcept {
+        if ((record(first).pages() & unit_record::is_partly_reserved) == 0) [[likely]]
+            return record(first).length;
+        return make_usable_slow(first, count);
+    }
+    [[gnu::noinline, gnu::cold]] unit_number make_usable_slow(unit_number first, unit_number count) noexcept {
+        const auto commit = [&](unit_number units) {
+            const unit_number begin = first / page_units_ * page_units_;
+            const unit_number end = (first + units + page_units_ - 1) / page_units_ * page_units_;
+            return pages::commit(address(begin), std::size_t{end - begin} * unit_bytes) == 0 ? units : 0;
+        };
+        // More than is needed: not a system call for each slab.
+        if (const unit_number units = commit(detail::min(record(first).length, detail::max(count, first_growth))))
+            return units;
+        if (const unit_number units = commit(count)) return units;
+        return reserve_free_runs() ? commit(count) : 0;
     }
 
     // Nothing if the period has not ended. After two periods both peaks are too old.

@@ -164,11 +164,7 @@ public:
     /// Gives the memory of free runs back to the system but for `kept` bytes, and before that the calling thread's free
     /// slots to their slabs. Returns the bytes that went back.
     std::size_t trim(std::size_t kept) noexcept {
-        for (std::size_t number = slot_classes; number-- > 1;) {
-            slot_stack& stack = this_threads_slots<Private>.stacks[number];
-            if (stack.exists()) empty(stack, number);
-            depots_[number].trim(shared_);
-        }
+        give_free_slots_back();
         const std::lock_guard guard{shared_.lock};
         return shared_.range.give_back(kept / heap_range::unit_bytes, 1);
     }
@@ -296,11 +292,27 @@ private:
         return take_units(bytes, 1, is_zero);
     }
 
+    // Of the calling thread, and the slabs that hold no others.
+    [[gnu::noinline, gnu::cold]] void give_free_slots_back() noexcept {
+        for (std::size_t number = slot_classes; number-- > 1;) {
+            slot_stack& stack = this_threads_slots<Private>.stacks[number];
+            if (stack.exists()) empty(stack, number);
+            depots_[number].trim(shared_);
+        }
+    }
+
     [[gnu::noinline]] void* take_units(std::size_t bytes, std::size_t alignment, bool& is_zero) noexcept {
         if (bytes > max_request || alignment > max_request || !begin()) return nullptr;
         const std::size_t aligned_units = alignment <= heap_range::unit_bytes ? 1 : alignment / heap_range::unit_bytes;
-        const std::lock_guard guard{shared_.lock};
-        const unit_number first = shared_.range.take(units_for(bytes), aligned_units, is_zero);
+        const auto take = [&] {
+            const std::lock_guard guard{shared_.lock};
+            return shared_.range.take(units_for(bytes), aligned_units, is_zero);
+        };
+        unit_number first = take();
+        if (first == 0) [[unlikely]] {
+            give_free_slots_back();
+            first = take();
+        }
         return first == 0 ? nullptr : shared_.range.address(first);
     }
 
@@ -319,9 +331,17 @@ private:
         give_back_after_peak();
         void** const bottom = stack.bottom(growth.kept(of.size_class));
         const std::size_t taken = take_slots(of, bottom, next_batch(number, of.size_class));
-        if (taken == 0) return nullptr;
+        if (taken == 0) return take_after_giving_back(of);
         stack.top = bottom + taken - 1;
         return *stack.top;
+    }
+
+    // A limit on memory is reached.
+    [[gnu::noinline, gnu::cold]] void* take_after_giving_back(heap_class_number of) noexcept {
+        void* p = nullptr;
+        give_free_slots_back();
+        take_slots(of, &p, 1);
+        return p;
     }
 
     // A program that frees no run of units any more, because its slabs are never empty, still gives back what a peak
