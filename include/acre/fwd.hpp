@@ -39,7 +39,7 @@ template <class R>
 class checked_scratch;
 template <class T>
 class checked_ptr;
-template <class T, resource R>
+template <class T, detail::owner_of_objects R>
 class resource_delete;
 class program_pools;
 template <class Promise>

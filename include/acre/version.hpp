@@ -11,6 +11,8 @@
 //     #endif
 #pragma once
 
+#include <acre/core/detail/language.hpp>
+
 // Major version * 10,000 + minor version * 100 + patch.
 #define ACRE_VERSION_NUMBER 100
 

@@ -142,12 +142,30 @@ TEST_F(pointers, to_smart_pointers) {
     static_assert(std::is_same_v<decltype(b), const acre::unique_ptr<int, acre::arena>>);
 }
 
+// Row of docs/porting.md: what took the address of an arena takes that of its handle.
+TEST_F(pointers, to_handles_lead_to_what_they_own) {
+    const acre::scratch temp(&handle_);
+    EXPECT_EQ(&temp.parent(), &*handle_);
+    EXPECT_EQ(&in_level::vector<int>{&handle_}.get_allocator().referred(), &*handle_);
+    EXPECT_EQ((acre::allocator<int, acre::resource_ref>(&handle_)).referred(), acre::resource_ref{*handle_});
+    EXPECT_EQ(&acre::arena_vector<int>{&handle_}.referred(), &*handle_);
+    const acre::unique_resource<acre::arena>& read_only = handle_;
+    acre::pmr memory{&read_only};
+    EXPECT_EQ(&*memory, &*handle_);
+    const acre::use_arena used{&handle_};
+    EXPECT_TRUE(handle_.owns(acre::make_unique<int>(&handle_, 1).get()));
+    acre::unique_resource<acre::arena>* const none = nullptr;
+    EXPECT_THROW((void)acre::scratch{none}, acre::bad_option);
+    const acre::unique_resource<acre::arena> moved{std::move(handle_)};
+    EXPECT_THROW((void)acre::scratch{&handle_}, acre::bad_option);
+}
+
 TEST_F(pointers, that_are_null_are_bad_options) {
     acre::arena* const none = nullptr;
     EXPECT_THROW(acre::resource_ref{none}, acre::bad_option);
     std::pmr::memory_resource* const no_resource = nullptr;
     EXPECT_THROW((acre::multi_arena{{.arenas = 1, .bytes = 16}, no_resource}), acre::bad_option);
-    EXPECT_THROW(acre::records_in{no_resource}, acre::bad_option);
+    EXPECT_THROW((void)acre::records_in{no_resource}, acre::bad_option);
     EXPECT_THROW(in_level::vector<int>{none}, acre::bad_option);
     EXPECT_THROW(acre::arena_vector<int>{none}, acre::bad_option);
     EXPECT_THROW((void)acre::make_unique<int>(none), acre::bad_option);

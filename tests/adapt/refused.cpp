@@ -196,9 +196,9 @@ void bases_without_a_virtual_destructor() {
 }
 #elif ACRE_TEST_CASE == 8
 struct unknown;
-struct holder {
+void pointers_that_end_before_their_class_is_defined() {
     acre::unique_ptr<unknown, acre::arena> one;
-};
+}
 #elif ACRE_TEST_CASE == 9
 void arrays_of_a_known_length() {
     acre::arena level;
@@ -409,5 +409,16 @@ struct foreign_registry {
 void an_allocator_that_a_library_makes() {
     acre::multi_pool nodes;
     foreign_registry<char, acre::allocator<char, acre::multi_pool>> entities{nodes};
+}
+#elif ACRE_TEST_CASE == 49
+struct late_base;
+struct owner_of_a_base {
+    acre::unique_ptr<late_base, acre::arena> any;
+};
+struct late_base {
+    virtual ~late_base() = default;
+};
+void a_base_that_is_defined_late() {
+    owner_of_a_base ended;
 }
 #endif

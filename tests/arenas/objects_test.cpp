@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/combine/synchronized.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/observe/checked.hpp>
+#include <acre/observe/statistics.hpp>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -54,6 +57,20 @@ TEST_F(arena_objects, of_trivial_types_pay_nothing) {
     auto* b = tested.create<std::uint64_t>(2u);
     EXPECT_EQ(a + 1, b);
     EXPECT_EQ(tested.used(), 16u);
+}
+
+// Row of docs/porting.md.
+TEST_F(arena_objects, arrays_are_made_from_arguments) {
+    acre::arena tested;
+    const std::string text(100, 'x');
+    for (const std::string& each : tested.create_array<std::string>(3, text)) EXPECT_EQ(each, text);
+    for (const Orc& each : tested.try_create_array<Orc>(2, "URG")) EXPECT_EQ(each.name, "URG");
+    for (const std::string& each : tested.create_array<std::string>(2, 3u, 'y')) EXPECT_EQ(each, "yyy");
+    acre::synchronized<acre::statistics<acre::arena>> wrapped;
+    EXPECT_EQ(wrapped.create_array<Orc>(2, "URG")[1].name, "URG");
+    acre::checked<acre::arena> checked;
+    EXPECT_EQ(checked.create_array<Orc>(2, "URG")[1].name, "URG");
+    EXPECT_EQ(checked.try_create_array<std::string>(2, 3u, 'y')[1], "yyy");
 }
 
 // Hazard A11: two pointers in front of an object that needs a destructor, three once for an array.

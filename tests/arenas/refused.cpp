@@ -87,5 +87,7 @@ void use() {
     numbered.clear();
 #elif ACRE_TEST_CASE == 21
     acre::scratch of_a_temporary_handle{acre::unique_resource<acre::arena>{}};
+#elif ACRE_TEST_CASE == 22
+    level.allocate(100);
 #endif
 }

@@ -170,6 +170,9 @@ TEST_F(scratch_scope, used_after_its_end_is_reported) {
     EXPECT_DEATH((void)temp.allocate(8), "acre::scratch: used after it ended");
     EXPECT_DEATH((void)temp.try_allocate(8), "acre::scratch: used after it ended");
     EXPECT_DEATH((void)temp.create<int>(1), "acre::scratch: used after it ended");
+    acre::scratch kept{level_};
+    kept.keep();
+    EXPECT_DEATH((void)kept.allocate(8), "acre::scratch: used after it ended");
 }
 
 // Hazard X9.

@@ -19,6 +19,10 @@ void use() {
     slots.clear();
 #elif ACRE_TEST_CASE == 4
     sizes.clear();
+#elif ACRE_TEST_CASE == 5
+    acre::object_pool<struct declared> of_a_declared_class;
+#elif ACRE_TEST_CASE == 6
+    acre::concurrent_object_pool<struct declared> of_a_declared_class;
 #else
     numbers.reset();
     numbers.release();

@@ -7,8 +7,9 @@
 // in an object pool.
 //
 // Cost: that of the resource. A unique_ptr is two pointers wide, one for a stateless resource, and 8 bytes wider for a
-// class with a virtual destructor that is not final. acre.hpp does not include this header, because <memory> takes long
-// to compile.
+// class with a virtual destructor that is not final. Such a class must be defined before its unique_ptr is named; any
+// other may be defined later, so a node may own nodes, also of the object pool of its class. acre.hpp does not include
+// this header, because <memory> takes long to compile.
 //
 // make_unique and make_shared also take a pointer to a resource, or a handle, unless the object takes it itself, and
 // any std::pmr::memory_resource*. They construct as std::pmr does: a std::pmr::string or a container in the object gets
@@ -97,19 +98,45 @@ std::size_t base_offset() noexcept {
                                     reinterpret_cast<const std::byte*>(std::addressof(anywhere)));
 }
 
+/// As resource_pointer, and asks nothing of a resource before it is used.
+template <class R>
+class late_resource_pointer {
+public:
+    late_resource_pointer() noexcept = default;
+    explicit late_resource_pointer(R& referred) noexcept : referred_(detail::address_of(referred)) {}
+    R& get() const noexcept { return *referred_; }
+
+private:
+    R* referred_ = nullptr;
+};
+
+template <class R>
+struct deleter_pointer {
+    using type = resource_pointer<R>;
+};
+template <class R>
+    requires is_made_of_type<R>
+struct deleter_pointer<R> {
+    using type = late_resource_pointer<R>;
+};
+
 /// A resource with objects of class T, such as an object pool or a typed_arena: it destroys them itself.
 template <class R, class T>
 concept keeps_objects_of = std::is_same_v<std::remove_cv_t<T>, typename R::value_type>;
 }  // namespace detail
 
-/// Deleter of a unique_ptr to an object, or with T[] to an array, in an R.
-template <class T, resource R>
+/// Deleter of a unique_ptr to an object, or with T[] to an array, in an R. T may be defined later, but a base class
+/// with a virtual destructor must be defined before its pointers are named: they carry the size of the whole object.
+template <class T, detail::owner_of_objects R>
 class resource_delete {
-    static_assert(
-        requires { sizeof(T); },
-        "acre: the class of an acre::unique_ptr must be complete here, because its deleter depends on its destructor: "
-        "define it first, or hold it by std::shared_ptr");
-    static constexpr bool may_be_base = detail::may_be_base<T>();
+    static constexpr bool is_defined = requires { sizeof(T); };
+    static constexpr bool may_be_base = [] {
+        if constexpr (is_defined) {
+            return detail::may_be_base<T>();
+        } else {
+            return false;
+        }
+    }();
     using object_type = std::conditional_t<may_be_base, detail::whole_object, detail::known_object>;
 
 public:
@@ -130,6 +157,7 @@ public:
                           "acre: the base class has no virtual destructor, so its pointer cannot destroy the derived "
                           "object: declare "
                           "`virtual ~Base() = default;`, or use acre::make_shared");
+            require_early_definition();
             static_assert(
                 requires(base* b) { static_cast<derived*>(b); },
                 "acre: a pointer to a virtual base does not lead back to its object: use acre::make_shared");
@@ -139,6 +167,11 @@ public:
 
     /// Destroys the object and gives its storage back to the resource. Cost: that of the resource.
     void operator()(T* object) const noexcept {
+        static_assert(
+            requires { sizeof(T); },
+            "acre: the class of an acre::unique_ptr must be complete where the pointer ends: define it before, or hold "
+            "it by std::shared_ptr");
+        require_early_definition();
         decltype(auto) from = resource_.get();
         if constexpr (detail::keeps_objects_of<R, T> && requires { from.destroy(object); }) {
             from.destroy(object);
@@ -153,9 +186,14 @@ public:
     }
 
 private:
-    template <class, resource>
+    template <class, detail::owner_of_objects>
     friend class resource_delete;
 
+    static constexpr void require_early_definition() noexcept {
+        static_assert(may_be_base == detail::may_be_base<T>(),
+                      "acre: a base class with a virtual destructor must be defined before its acre::unique_ptr is "
+                      "named, which carries the size of the whole object: define it first, or declare it final");
+    }
     static constexpr object_type initial() noexcept {
         if constexpr (may_be_base) {
             return detail::whole_object::of<T>();
@@ -171,11 +209,11 @@ private:
         }
     }
 
-    [[no_unique_address]] resource_pointer<R> resource_;
+    [[no_unique_address]] typename detail::deleter_pointer<R>::type resource_;
     [[no_unique_address]] object_type object_ = initial();
 };
 
-template <class T, resource R>
+template <class T, detail::owner_of_objects R>
 class resource_delete<T[], R> {
 public:
     resource_delete() noexcept = default;
@@ -197,15 +235,15 @@ public:
     std::size_t size() const noexcept { return count_; }
 
 private:
-    template <class, resource>
+    template <class, detail::owner_of_objects>
     friend class resource_delete;
 
-    [[no_unique_address]] resource_pointer<R> resource_;
+    [[no_unique_address]] typename detail::deleter_pointer<R>::type resource_;
     std::size_t count_ = 0;
 };
 
 /// A std::unique_ptr that knows its resource.
-template <class T, resource R>
+template <class T, detail::owner_of_objects R>
 using unique_ptr = std::unique_ptr<T, resource_delete<T, R>>;
 
 namespace detail {

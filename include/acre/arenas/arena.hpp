@@ -103,7 +103,7 @@ public:
 
     /// Uninitialised storage of `bytes` bytes aligned to `alignment`, any power of two. Throws out_of_memory,
     /// request_too_large, limit_exceeded or bad_alignment. Constant time but for a new block.
-    [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
+    [[nodiscard, gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         void* p;
         if (bump(bytes, alignment, p)) [[likely]]
             return p;
@@ -186,18 +186,19 @@ public:
         return storage == nullptr ? nullptr : construct<T>(storage, std::forward<Arguments>(arguments)...);
     }
 
-    /// `count` value-initialised objects of T with one destructor record. Throws as create.
-    template <class T>
-    std::span<T> create_array(std::size_t count) {
+    /// `count` objects of T with one destructor record, each constructed from `arguments`; without any they are
+    /// value-initialised. Throws as create.
+    template <class T, class... Arguments>
+    std::span<T> create_array(std::size_t count, const Arguments&... arguments) {
         const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
-        return construct_array<T>(allocate(bytes, array_layout<T>::alignment), bytes, count);
+        return construct_array<T>(allocate(bytes, array_layout<T>::alignment), bytes, count, arguments...);
     }
 
     /// As create_array, but an empty span whose data() is null when there is no memory.
-    template <class T>
-    std::span<T> try_create_array(std::size_t count) {
+    template <class T, class... Arguments>
+    std::span<T> try_create_array(std::size_t count, const Arguments&... arguments) {
         const std::size_t bytes = array_layout<T>::bytes(count).value_or(too_many_bytes);
-        return construct_array<T>(try_allocate(bytes, array_layout<T>::alignment), bytes, count);
+        return construct_array<T>(try_allocate(bytes, array_layout<T>::alignment), bytes, count, arguments...);
     }
 
     /// The state now, for rewind().
@@ -406,14 +407,14 @@ private:
         return object;
     }
 
-    template <class T>
-    std::span<T> construct_array(void* storage, std::size_t bytes, std::size_t count) {
+    template <class T, class... Arguments>
+    std::span<T> construct_array(void* storage, std::size_t bytes, std::size_t count, const Arguments&... arguments) {
         if (storage == nullptr) return {};
         using layout = array_layout<T>;
         std::byte* start = static_cast<std::byte*>(storage) + layout::offset;
         T* first = reinterpret_cast<T*>(start);
         construction_guard guard{*this, storage, bytes};
-        detail::value_construct(first, count);
+        detail::value_construct(first, count, arguments...);
         guard.succeeded();
         if constexpr (layout::needs_record) {
             destructors_ = detail::record_array<T>(start, count, destructors_);

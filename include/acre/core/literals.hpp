@@ -4,6 +4,7 @@
 //     static_assert(64_KiB == 65536);
 #pragma once
 
+#include <acre/core/detail/language.hpp>
 #include <cstddef>
 
 namespace acre::detail {

@@ -13,6 +13,7 @@
 //     });
 #pragma once
 
+#include <acre/core/detail/language.hpp>
 #include <acre/core/detail/nonblocking.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/sanitizer.hpp>

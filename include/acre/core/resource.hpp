@@ -16,6 +16,7 @@
 //     }
 #pragma once
 
+#include <acre/core/detail/language.hpp>
 #include <concepts>
 #include <cstddef>
 #include <new>
@@ -75,6 +76,21 @@ concept holds_one_class = !may_lie_in<std::byte, R>;
 /// A resource, or a reference to one.
 template <class Part>
 concept resource_part = resource<std::remove_reference_t<Part>>;
+
+/// A resource that is a class template whose first argument is a type, as the object pools are. Where that type is not
+/// defined yet, nothing can be asked of the resource.
+template <class R>
+inline constexpr bool is_made_of_type = false;
+template <template <class...> class R, class First, class... Rest>
+inline constexpr bool is_made_of_type<R<First, Rest...>> = true;
+template <template <class, auto, auto...> class R, class First, auto... Rest>
+inline constexpr bool is_made_of_type<R<First, Rest...>> = true;
+template <template <class, auto, auto, class> class R, class First, auto A, auto B, class Last>
+inline constexpr bool is_made_of_type<R<First, A, B, Last>> = true;
+
+/// What may be a resource once it is asked.
+template <class R>
+concept owner_of_objects = is_made_of_type<R> || resource<R>;
 
 /// A new-expression with R as its only argument.
 template <class R, class... Others>

@@ -354,10 +354,22 @@ public:
     std::span<T> create_array(std::size_t count, place where = place::current()) {
         return make_array<true, T>(count, where);
     }
+    template <class T, class... Arguments>
+        requires(sizeof...(Arguments) > 0 &&
+                 requires(R& r, const Arguments&... a) { r.template create_array<T>(0, a...); })
+    std::span<T> create_array(std::size_t count, const Arguments&... arguments) {
+        return make_array<true, T>(count, place{}, arguments...);
+    }
     template <class T>
         requires requires(R& r, std::size_t count) { r.template try_create_array<T>(count); }
     std::span<T> try_create_array(std::size_t count, place where = place::current()) {
         return make_array<false, T>(count, where);
+    }
+    template <class T, class... Arguments>
+        requires(sizeof...(Arguments) > 0 &&
+                 requires(R& r, const Arguments&... a) { r.template try_create_array<T>(0, a...); })
+    std::span<T> try_create_array(std::size_t count, const Arguments&... arguments) {
+        return make_array<false, T>(count, place{}, arguments...);
     }
     template <class T>
     void destroy_array(T*) noexcept = delete;  // its storage comes from `new (chunks) T[n]`, which is not checked
@@ -671,8 +683,8 @@ private:
         return register_due<Throws, T>(object, 1) ? object : nullptr;
     }
 
-    template <bool Throws, class T>
-    std::span<T> make_array(std::size_t count, place where) {
+    template <bool Throws, class T, class... Arguments>
+    std::span<T> make_array(std::size_t count, place where, const Arguments&... arguments) {
         T* first = serve_array<Throws, T>(count, where);
         if (first == nullptr) return {};
         struct guard {
@@ -682,7 +694,7 @@ private:
                 if (storage != nullptr) made_in.take_back(storage, {}, place::current());
             }
         } unless_constructed{*this, first};
-        detail::value_construct(first, count);
+        detail::value_construct(first, count, arguments...);
         unless_constructed.storage = nullptr;
         return register_due<Throws, T>(first, count) ? std::span<T>{first, count} : std::span<T>{};
     }

@@ -33,9 +33,10 @@ namespace acre {
 /// Objects of type T, created and destroyed by any thread. `Check` says when a double free is noticed.
 template <class T, double_free_check Check>
 class concurrent_object_pool
-    : public detail::object_face<concurrent_object_pool<T, Check>, T, concurrent_pool<sizeof(T), alignof(T), Check>> {
-    using base =
-        detail::object_face<concurrent_object_pool<T, Check>, T, concurrent_pool<sizeof(T), alignof(T), Check>>;
+    : public detail::object_face<concurrent_object_pool<T, Check>, T,
+                                 concurrent_pool<sizeof(detail::defined<T>), alignof(T), Check>> {
+    using base = detail::object_face<concurrent_object_pool<T, Check>, T,
+                                     concurrent_pool<sizeof(detail::defined<T>), alignof(T), Check>>;
 
 public:
     static constexpr const char* name = "acre::concurrent_object_pool";

@@ -24,8 +24,8 @@ namespace acre {
 template <class T>
     requires true  // acre/core/detail/left_out.hpp
 class hardened_object_pool<T>
-    : public detail::object_face<hardened_object_pool<T>, T, hardened_pool<sizeof(T), alignof(T)>> {
-    using base = detail::object_face<hardened_object_pool<T>, T, hardened_pool<sizeof(T), alignof(T)>>;
+    : public detail::object_face<hardened_object_pool<T>, T, hardened_pool<sizeof(detail::defined<T>), alignof(T)>> {
+    using base = detail::object_face<hardened_object_pool<T>, T, hardened_pool<sizeof(detail::defined<T>), alignof(T)>>;
 
 public:
     static constexpr const char* name = "acre::hardened_object_pool";

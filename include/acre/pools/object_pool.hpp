@@ -51,8 +51,8 @@ private:
 
 /// Objects of type T, created and destroyed in any order.
 template <class T>
-class object_pool : public detail::object_face<object_pool<T>, T, pool<sizeof(T), alignof(T)>> {
-    using base = detail::object_face<object_pool<T>, T, pool<sizeof(T), alignof(T)>>;
+class object_pool : public detail::object_face<object_pool<T>, T, pool<sizeof(detail::defined<T>), alignof(T)>> {
+    using base = detail::object_face<object_pool<T>, T, pool<sizeof(detail::defined<T>), alignof(T)>>;
     using walk = detail::pool_walk<object_pool>;
 
 public:

@@ -34,8 +34,9 @@ namespace acre {
 /// Objects of type T: one thread creates, any thread destroys, none waits.
 template <class T>
 class wait_free_object_pool
-    : public detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(T), alignof(T)>> {
-    using base = detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(T), alignof(T)>>;
+    : public detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(detail::defined<T>), alignof(T)>> {
+    using base =
+        detail::object_face<wait_free_object_pool<T>, T, wait_free_pool<sizeof(detail::defined<T>), alignof(T)>>;
 
 public:
     static constexpr const char* name = "acre::wait_free_object_pool";

@@ -88,6 +88,8 @@ struct chunk_pool_options;
 template <std::size_t N, auto... Sizes>
 class chunk_pool;
 struct every_thread;
+template <class Group>
+struct group_upstream;
 template <std::size_t Size, class Group = every_thread>
 class static_pool;
 enum class double_free_check;

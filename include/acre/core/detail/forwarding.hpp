@@ -133,7 +133,7 @@ public:
     /// Uninitialised storage for one T, a type that needs no destructor. Throws as allocate.
     template <class T>
         requires has_typed_calls<R>
-    T* allocate() {
+    [[nodiscard]] T* allocate() {
         static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy this: use arena::create");
         return static_cast<T*>(self().allocate(sizeof(T), alignof(T)));
     }
@@ -149,7 +149,7 @@ public:
     /// Uninitialised storage for `count` objects of T, a type that needs no destructor. Throws as allocate.
     template <class T>
         requires has_typed_calls<R>
-    std::span<T> allocate(std::size_t count) {
+    [[nodiscard]] std::span<T> allocate(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>, "acre: nobody would destroy these: use arena::create_array");
         const std::size_t bytes = array_bytes(count, sizeof(T)).value_or(too_many_bytes);
         return span_of<T>(self().allocate(bytes, alignof(T)), count);
@@ -344,17 +344,17 @@ public:
     T* try_create(Arguments&&... arguments) {
         return create_as<false, T>(std::forward<Arguments>(arguments)...);
     }
-    template <class T>
-        requires requires(R& r, std::size_t count) { r.template create_array<T>(count); }
-    std::span<T> create_array(std::size_t count) {
+    template <class T, class... Arguments>
+        requires requires(R& r, const Arguments&... a) { r.template create_array<T>(0, a...); }
+    std::span<T> create_array(std::size_t count, const Arguments&... arguments) {
         return call(request_call<true>{count * sizeof(T), alignof(T)},
-                    [=](R& r) { return r.template create_array<T>(count); });
+                    [&](R& r) { return r.template create_array<T>(count, arguments...); });
     }
-    template <class T>
-        requires requires(R& r, std::size_t count) { r.template try_create_array<T>(count); }
-    std::span<T> try_create_array(std::size_t count) {
+    template <class T, class... Arguments>
+        requires requires(R& r, const Arguments&... a) { r.template try_create_array<T>(0, a...); }
+    std::span<T> try_create_array(std::size_t count, const Arguments&... arguments) {
         return call(request_call<false>{count * sizeof(T), alignof(T)},
-                    [=](R& r) { return r.template try_create_array<T>(count); });
+                    [&](R& r) { return r.template try_create_array<T>(count, arguments...); });
     }
 
     // What still fits without an upstream call.

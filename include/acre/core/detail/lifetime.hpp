@@ -4,6 +4,7 @@
 // Used by the library, not directly. Cost: that of the constructors and destructors.
 #pragma once
 
+#include <acre/core/detail/language.hpp>
 #include <cstddef>
 #include <new>
 #include <type_traits>
@@ -11,14 +12,10 @@
 
 namespace acre::detail {
 
-/// True when a pointer to T may point to the base of a larger object. False for a class that is not defined yet.
+/// True when a pointer to T may point to the base of a larger object.
 template <class T>
 consteval bool may_be_base() noexcept {
-    if constexpr (requires { sizeof(T); }) {
-        return std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
-    } else {
-        return false;
-    }
+    return std::has_virtual_destructor_v<T> && !std::is_final_v<T>;
 }
 
 /// True for a class with constructors of its own: they may reach the resource that the object lies in.
@@ -72,13 +69,15 @@ void construct_each(T* target, std::size_t count, Construct construct) {
     made.first = made.next;
 }
 
-/// Makes `count` value-initialised objects at `first`. If a constructor throws, destroys those before it.
-template <class T>
-void value_construct(T* first, std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
-    if constexpr (std::is_nothrow_default_constructible_v<T>) {
-        for (; count > 0; --count, ++first) ::new (static_cast<void*>(first)) T();
+/// Makes `count` objects at `first`, each from `arguments`; without any they are value-initialised. If a constructor
+/// throws, destroys those before it.
+template <class T, class... Arguments>
+void value_construct(T* first, std::size_t count,
+                     const Arguments&... arguments) noexcept(std::is_nothrow_constructible_v<T, const Arguments&...>) {
+    if constexpr (std::is_nothrow_constructible_v<T, const Arguments&...>) {
+        for (; count > 0; --count, ++first) ::new (static_cast<void*>(first)) T(arguments...);
     } else {
-        detail::construct_each(first, count, [](T* at) { ::new (static_cast<void*>(at)) T(); });
+        detail::construct_each(first, count, [&](T* at) { ::new (static_cast<void*>(at)) T(arguments...); });
     }
 }
 

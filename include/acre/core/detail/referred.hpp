@@ -16,10 +16,19 @@ template <class From>
 struct led_to {
     using type = void;
 };
+/// A pointer to an acre::unique_resource, as a port writes that took the address of an arena. That of an acre::pmr is
+/// one to a memory_resource.
+template <class From, class Handle = std::remove_pointer_t<std::remove_cvref_t<From>>>
+concept points_to_handle = std::is_pointer_v<std::remove_cvref_t<From>> && requires { typename Handle::handle_of; } &&
+                           !requires { &Handle::is_equal; };
 template <class From>
-    requires std::is_pointer_v<std::remove_cvref_t<From>>
+    requires(std::is_pointer_v<std::remove_cvref_t<From>> && !points_to_handle<From>)
 struct led_to<From> {
     using type = std::remove_pointer_t<std::remove_cvref_t<From>>;
+};
+template <points_to_handle From>
+struct led_to<From> {
+    using type = typename std::remove_pointer_t<std::remove_cvref_t<From>>::handle_of;
 };
 // A member, not `*from`: that looks for operators in the types around From, such as values of a container's allocator,
 // and may need them before they are complete.
@@ -91,7 +100,11 @@ R& referred(const char* user, From&& from) {
         if constexpr (std::is_constructible_v<bool, From&>) {
             require_option(static_cast<bool>(from), user, "resource", 0, "a pointer that is not null");
         }
-        return *from;
+        if constexpr (points_to_handle<From>) {
+            return referred<R>(user, *from);
+        } else {
+            return *from;
+        }
     } else {
         __builtin_unreachable();
     }

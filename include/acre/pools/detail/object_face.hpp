@@ -13,6 +13,18 @@
 
 namespace acre::detail {
 
+/// T, whose size a pool needs: a class that is only declared is refused.
+template <class T>
+struct defined_class {
+    static_assert(
+        requires { sizeof(T); },
+        "acre: a pool holds objects of a class that is defined, not only declared: define the class first, or "
+        "hold the pool by a std::unique_ptr");
+    using type = T;
+};
+template <class T>
+using defined = typename defined_class<T>::type;
+
 /// Creates and destroys objects of type T in `Pool`, a pool of slots for T. Misuse is reported under Derived::name.
 template <class Derived, class T, class Pool>
 class object_face : public Pool {
