@@ -11,16 +11,14 @@
 #include <acre/adapt/containers.hpp>
 #include <acre/adapt/pooled.hpp>
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <functional>
 #include <list>
 #include <memory>
 #include <memory_resource>
 #include <mutex>
-#include <optional>
 #include <stack>
 #include <string>
 #include <thread>
@@ -31,6 +29,7 @@
 #include "../contestants/published.hpp"
 #include "../harness.hpp"
 #include "camera.hpp"
+#include "chunks.hpp"
 #include "object_pool.hpp"
 #include "static_pool.hpp"
 
@@ -474,12 +473,19 @@ struct locked_arena {
     std::mutex lock;
 };
 struct locked_chunks {
-    void* allocate(std::size_t bytes) {
+    template <class T>
+    T* create() {
+        return ::new (take(sizeof(T))) T{};
+    }
+    template <class T>
+    void destroy(T* object) noexcept {
+        chunks.deallocate(object);
+    }
+    void* take(std::size_t bytes) {
         const std::lock_guard guard{lock};
         return chunks.allocate(bytes);
     }
-    void deallocate(void* p) noexcept { chunks.deallocate(p); }
-    bench::published::chunk_allocator<many, 32, 62, 128> chunks;
+    bench::published::chunk_allocator<bench::chunk_count, 32, 62, 128> chunks;
     std::mutex lock;
 };
 
@@ -502,34 +508,27 @@ void typed_arena(const char* only, const std::string& when) {
         });
 }
 
+/// As the book has it: each object with a std::function that ends it.
 template <class Chunks>
-void make_chunks(Chunks& chunks) {
-    void* live[3 * many];
-    for (std::size_t i = 0; i < 3 * many; i += 3) {
-        touch(live[i] = chunks.allocate(30));
-        touch(live[i + 1] = chunks.allocate(60));
-        touch(live[i + 2] = chunks.allocate(100));
+void chunk_round() {
+    using finalised = std::pair<void*, std::function<void(void*)>>;
+    Chunks chunks;
+    std::vector<finalised> objects(3 * bench::chunk_count);
+    const auto make = [&]<class T>(T*) {
+        return finalised{chunks.template create<T>(), [&chunks](void* p) { chunks.destroy(static_cast<T*>(p)); }};
+    };
+    for (std::size_t i = 0; i < objects.size(); i += 3) {
+        objects[i] = make(static_cast<bench::zeroed<30>*>(nullptr));
+        objects[i + 1] = make(static_cast<bench::zeroed<60>*>(nullptr));
+        objects[i + 2] = make(static_cast<bench::zeroed<100>*>(nullptr));
     }
-    for (std::size_t i = 0; i < 3 * many; ++i) {
-        if constexpr (requires { chunks.deallocate_unsized(live[i]); }) {
-            chunks.deallocate_unsized(live[i]);
-        } else {
-            chunks.deallocate(live[i]);
-        }
-    }
+    for (const finalised& each : objects) each.second(each.first);
 }
 
 void chunk_pools(const char* only, const std::string& when) {
-    print_row(
-        only, "chunk pool synchronized, with construction" + when, 3 * many,
-        [] {
-            acre::synchronized<acre::chunk_pool<many, 32, 62, 128>> chunks;
-            make_chunks(chunks);
-        },
-        [] {
-            locked_chunks chunks;
-            make_chunks(chunks);
-        });
+    print_row(only, "chunk pool synchronized, with construction" + when, 3 * bench::chunk_count,
+              chunk_round<acre::synchronized<acre::chunk_pool<bench::chunk_count, 32, 62, 128>>>,
+              chunk_round<locked_chunks>);
 }
 
 template <class Memory>

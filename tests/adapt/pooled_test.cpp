@@ -264,6 +264,9 @@ struct too_large_for_the_group : pooled<too_large_for_the_group, static_pool<64,
     std::array<int, 100> numbers{};
 };
 
+struct its_own_group : acre::pooled<its_own_group, acre::in_group<its_own_group>> {
+    int value = 0;
+};
 TEST(pooled, a_named_group) {
     using pool = static_pool<64, my_group>;
     auto* one = new grouped;
@@ -286,6 +289,9 @@ TEST(pooled, a_named_group) {
     EXPECT_GT(grouped_for_all::class_pool::release_unused(), 0u);
     EXPECT_GT(grouped::release_unused(), 0u);
     EXPECT_EQ(pool::capacity(), 0u);
+    auto* alone = new its_own_group;
+    EXPECT_TRUE((static_pool<sizeof(its_own_group), its_own_group>::owns(alone)));
+    delete alone;
 }
 
 struct walker : pooled<walker> {
