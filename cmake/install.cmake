@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS acre acre_checked EXPORT acre-targets)
-install(DIRECTORY include/acre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/acre ${CMAKE_CURRENT_BINARY_DIR}/include/acre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT acre-targets NAMESPACE acre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/acre)
 # Until 1.0 a minor version may change the interface.
 set(compatibility SameMajorVersion)
