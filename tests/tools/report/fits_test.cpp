@@ -34,8 +34,9 @@ advice advice_of(verdict candidate, verdict decision, std::uint64_t objects = 10
 TEST(advices_to_fit, are_those_with_a_decision_to_change) {
     EXPECT_EQ(advices_to_fit({advice_of(verdict::arena, verdict::leave), advice_of(verdict::arena, verdict::arena),
                               advice_of(verdict::stack_buffer, verdict::stack_buffer),
+                              advice_of(verdict::multi_pool, verdict::multi_pool),
                               advice_of(verdict::object_pool, verdict::object_pool)}),
-              (positions{1, 3}));
+              (positions{1, 4}));
 }
 
 TEST(advices_to_fit, are_else_the_first_candidate_or_the_busiest_site) {
@@ -94,9 +95,28 @@ TEST_F(advised_fits, are_checked_and_have_the_keys_of_acre_fit) {
     EXPECT_EQ(fit["peak_bytes"], 800);
     EXPECT_EQ(fit["arena"]["generations"]["count"], 500);
     EXPECT_EQ(fit["arena"]["check"]["suffices"], true);
-    EXPECT_EQ(fit["multi_arena"]["check"]["suffices"], true);
-    EXPECT_FALSE(fit["multi_arena"]["pairs"].empty());
     EXPECT_EQ(fits, fits_of(made));
+}
+
+// Beside a recommended pool stood numbers, sizes and code of a multi_arena.
+TEST_F(advised_fits, are_those_of_the_recommended_type) {
+    made_trace made;
+    serve(made, 500, 8, 100, 0);
+    const auto fit_for = [&](verdict which) {
+        return fits_of(made, [&](advice& each) { each.candidate = each.decision = which; })[0];
+    };
+    for (const verdict pool : {verdict::object_pool, verdict::concurrent_object_pool}) {
+        EXPECT_FALSE(fit_for(pool).contains("multi_arena"));
+        EXPECT_TRUE(fit_for(pool).contains("slots"));
+    }
+    for (const verdict arena : {verdict::arena, verdict::scratch, verdict::monotonic_arena, verdict::phase_arena}) {
+        EXPECT_FALSE(fit_for(arena).contains("multi_arena"));
+        EXPECT_TRUE(fit_for(arena).contains("arena"));
+    }
+    EXPECT_FALSE(fit_for(verdict::multi_arena)["multi_arena"]["pairs"].empty());
+    EXPECT_FALSE(fit_for(verdict::multi_arena).contains("slots"));
+    for (const char* sizes : {"multi_arena", "arena", "slots"})
+        EXPECT_TRUE(fit_for(verdict::leave).contains(sizes)) << sizes;
 }
 
 TEST_F(advised_fits, are_of_the_neediest_thread_where_each_has_its_own) {

@@ -73,7 +73,7 @@ struct verdict_traits {
     verdict for_containers;          // advised instead where a container or std::make_shared allocates
     std::optional<verdict> in_c{};   // advised instead in a C file
 
-    // The sizes that a report computes for it, as `acre fit` does.
+    // Which sizes a report shows beside it, as `acre fit` finds them: its own, and all beside `leave`.
     bool fits_multi_arena = false;
     bool fits_arena = false;
     bool fits_pool = false;

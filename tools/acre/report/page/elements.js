@@ -27,13 +27,14 @@ function by_id(id) {
   return document.getElementById(id);
 }
 
-// A table; the columns at the positions in `numbers` are right-aligned figures. It scrolls if it is too wide.
+// A table; the columns at the positions in `numbers` are right-aligned figures. On a narrow screen each cell is a line
+// that begins with the name of its column, so that none is out of sight.
 function table(caption, heads, rows, numbers = []) {
   const kind = (column) => (numbers.includes(column) ? 'number' : heads[column] === '' ? null : 'words');
   const head = element('tr', {}, heads.map((text, i) => element('th', { scope: 'col', class: kind(i) }, text)));
   const body = rows.map((cells) =>
     element('tr', {}, cells.map((cell, i) =>
-      element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: kind(i) }, cell))));
+      element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: kind(i), 'data-head': heads[i] }, cell))));
   return element('div', { class: 'scroll', role: 'region', 'aria-label': caption, tabindex: '0' },
     element('table', {}, element('caption', {}, caption), element('thead', {}, head), element('tbody', {}, body)));
 }
