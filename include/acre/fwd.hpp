@@ -15,10 +15,10 @@
 //     };
 #pragma once
 
-#include <acre/arenas/typed_arena_options.hpp>
 #include <acre/core/detail/declarations.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/observe/statistics_options.hpp>
+#include <acre/core/statistics_options.hpp>
+#include <acre/core/typed_arena_options.hpp>
 
 namespace acre {
 

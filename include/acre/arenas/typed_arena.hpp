@@ -26,7 +26,6 @@
 //     void Orc::operator delete(void* p, std::size_t bytes) noexcept { orcs.class_delete(p, bytes); }
 #pragma once
 
-#include <acre/arenas/typed_arena_options.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/construct.hpp>
 #include <acre/core/detail/declarations.hpp>
@@ -42,6 +41,7 @@
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
+#include <acre/core/typed_arena_options.hpp>
 #include <acre/memory/heap.hpp>
 #include <atomic>
 #include <cassert>

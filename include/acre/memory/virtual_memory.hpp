@@ -38,7 +38,6 @@ static_assert(false,
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/sanitizer.hpp>
-#include <acre/fwd.hpp>
 #include <acre/memory/detail/pages.hpp>
 #include <acre/memory/system_refused.hpp>
 #include <acre/memory/virtual_memory_options.hpp>

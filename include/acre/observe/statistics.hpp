@@ -38,10 +38,10 @@
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
+#include <acre/core/statistics_options.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/observe/live_map.hpp>
 #include <acre/observe/size_histogram.hpp>
-#include <acre/observe/statistics_options.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -13,8 +13,8 @@
 #include "change_places.hpp"
 #include "group.hpp"
 #include "replay/interval.hpp"
-#include "replay/resident_play.hpp"
 #include "reset_passes.hpp"
+#include "resident_play.hpp"
 #include "shared_lines.hpp"
 #include "verdict.hpp"
 

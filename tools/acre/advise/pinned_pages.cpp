@@ -28,7 +28,6 @@ constexpr std::uint64_t events_of_plays = 3'000'000;          // of all of them,
 constexpr std::uint64_t min_live_bytes = 256 * 1024;
 constexpr std::uint64_t noticeable_bytes = 256 * 1024;
 constexpr double noticeable_share = 0.05;
-constexpr std::uint64_t page_bytes = 4096;
 constexpr double explained = 0.9;      // of the pinned bytes, by the group
 constexpr std::size_t max_sites = 16;  // of the group
 constexpr std::size_t max_shown = 5;
@@ -70,7 +69,7 @@ played_run find_played(const history& run, const call_paths& paths) {
         if (under_exit[node]) return false;
         ++found.events;
         live += each.allocates ? each.size : std::uint64_t{0} - each.size;
-        if (each.allocates) found.pages += std::min(each.size, max_bytes) / page_bytes;
+        if (each.allocates) found.pages += std::min(each.size, max_bytes) / resident_page_bytes;
         if (live > found.peak_bytes) {
             found.peak_bytes = live;
             found.peak_event = found.events;
@@ -278,7 +277,7 @@ std::optional<pinned_memory> study_pinned_pages(const history& run, const call_p
     if (acre::poisoning || run.is_of_resource() || run.event_count() > max_events) return std::nullopt;
     const played_run played = find_played(run, paths);
     if (played.peak_bytes < min_live_bytes || played.peak_bytes > max_resident_live_bytes) return std::nullopt;
-    if (played.pages > max_bytes / page_bytes) return std::nullopt;
+    if (played.pages > max_bytes / resident_page_bytes) return std::nullopt;
     const std::optional<std::string> library = library_for(allocator);
     if (!library) return std::nullopt;
     resident_request request;

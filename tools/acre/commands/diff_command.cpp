@@ -114,9 +114,7 @@ void add_diff_command(command_line& line, const command_context& context) {
     subcommand command{line, "diff", "Shows what grew and what shrank between two runs of a program"};
     command.trace("BEFORE", options->before, "The trace to compare with").required();
     command.trace("AFTER", options->after, "The trace of the later run").required();
-    command.one_of("--by", options->by, measure_names(), "The figure to sort by")
-        .default_is("bytes")
-        .also_accepts("leaked", "never_freed");  // its name until now
+    command.one_of("--by", options->by, measure_names(), "The figure to sort by").default_is("bytes");
     command
         .whole_number("--top", options->top, 1, max_shown, "How many sites that grew to show, and how many that shrank")
         .shows_default();

@@ -75,14 +75,6 @@ option option::check(const std::function<std::string(const std::string&)>& refus
     return option{option_->check(CLI::Validator{[refuse](const std::string& text) { return refuse(text); }, ""})};
 }
 
-option option::also_accepts(const std::string& old, const std::string& today) const {
-    const auto replace = [old, today](std::string& word) {
-        if (word == old) word = today;
-        return std::string{};
-    };
-    return option{option_->transform(CLI::Validator{replace, "", ""})};
-}
-
 bool option::given() const {
     return option_->count() > 0;
 }

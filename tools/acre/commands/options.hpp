@@ -86,9 +86,6 @@ public:
     option needs(option other) const;
     option excludes(option other) const;
 
-    /// Takes an old word for one of today's, without showing it.
-    option also_accepts(const std::string& old, const std::string& today) const;
-
     /// Refuses a value with the sentence that `refuse` returns; an empty one accepts it.
     option check(const std::function<std::string(const std::string&)>& refuse) const;
 

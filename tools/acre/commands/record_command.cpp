@@ -116,7 +116,6 @@ void add_record_command(command_line& line, const command_context& context) {
     command
         .one_of("--stacks", texts->method, stack_methods,
                 "How to find stacks: unwind (by unwind tables, complete), fp (by frame pointers), caller (one frame)")
-        .also_accepts("trie", "unwind")  // its name until now
         .shows_default();
     command.flag("--no-free-stacks", texts->no_free_stacks,
                  "Record no call stacks at frees: faster, but no advice about arenas");

@@ -71,11 +71,6 @@ void put_text(byte_sink& to, std::string_view text) {
     to.append(text);
 }
 
-template <typename Enum>
-int number_of(Enum value) {
-    return static_cast<int>(value);
-}
-
 /// Appends the page header and the compressed payload.
 void append_page(std::vector<std::uint8_t>& pages, chunk& made, page_type type, std::size_t values, encoding encoded,
                  const std::vector<std::uint8_t>& payload) {

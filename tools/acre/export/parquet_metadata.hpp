@@ -10,6 +10,11 @@
 
 namespace acre::tool::parquet {
 
+template <typename Enum>
+int number_of(Enum value) {
+    return static_cast<int>(value);
+}
+
 /// Writes structs of numbered fields in ascending order, as much of the protocol as Parquet needs.
 class thrift_sink {
 public:

@@ -14,11 +14,6 @@ using namespace parquet;
 
 constexpr int format_version = 2;
 
-template <typename Enum>
-int number_of(Enum value) {
-    return static_cast<int>(value);
-}
-
 void put_unsigned(thrift_sink& to, converted_type converted, std::uint8_t bits) {
     to.number32(schema_element::converted_type, number_of(converted));
     to.begin(schema_element::logical_type);

@@ -5,10 +5,10 @@
 // type is incomplete. Templates are, because acre/core/detail/left_out.hpp can say which header they need.
 #pragma once
 
-#include <acre/arenas/typed_arena_options.hpp>
 #include <acre/core/detail/alignments.hpp>
 #include <acre/core/resource.hpp>
-#include <acre/observe/statistics_options.hpp>
+#include <acre/core/statistics_options.hpp>
+#include <acre/core/typed_arena_options.hpp>
 #include <cstddef>
 #include <type_traits>
 

@@ -31,7 +31,6 @@ namespace {
 
 constexpr const char* player_name = "acre-resident-player";
 constexpr int socket_number = 3;
-constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint32_t no_site = ~std::uint32_t{0};
 constexpr std::uint64_t memory_limit = std::uint64_t{6} << 30;
 
@@ -127,7 +126,7 @@ public:
     std::uint64_t free_bytes() {
         std::uint64_t free = 0;
         for (const entry& each : entries_) {
-            if (each.bytes != 0) free += page_bytes - std::min(each.bytes, page_bytes);
+            if (each.bytes != 0) free += resident_page_bytes - std::min(each.bytes, resident_page_bytes);
         }
         return free;
     }
@@ -241,7 +240,7 @@ private:
         object.size = each.size;
         object.site = each.site;
         object.alignment = static_cast<std::uint32_t>(alignment);
-        for (std::size_t i = 0; i < size; i += page_bytes) const_cast<volatile char*>(object.place)[i] = 1;
+        for (std::size_t i = 0; i < size; i += resident_page_bytes) const_cast<volatile char*>(object.place)[i] = 1;
         if (size > 0) const_cast<volatile char*>(object.place)[size - 1] = 1;
         return true;
     }
@@ -270,7 +269,7 @@ private:
         std::strtoull(at, &at, 10);  // addresses
         const std::uint64_t all = std::strtoull(at, &at, 10);
         const std::uint64_t of_files = std::strtoull(at, &at, 10);
-        return (all - std::min(all, of_files)) * page_bytes;
+        return (all - std::min(all, of_files)) * resident_page_bytes;
     }
 
     std::uint64_t taken() const {
@@ -303,11 +302,12 @@ private:
             if (object.place == nullptr || object.size == 0) continue;
             visit_parts(object, [&](std::uint64_t page, std::uint64_t bytes) {
                 const std::uint64_t on_page = pages.bytes_on(page);
-                into[object.site].pinned_bytes += (page_bytes - std::min(on_page, page_bytes)) * bytes / on_page;
+                into[object.site].pinned_bytes +=
+                    (resident_page_bytes - std::min(on_page, resident_page_bytes)) * bytes / on_page;
             });
         }
         answer_.pinned[moment] = pages.free_bytes();
-        const std::uint64_t with_objects = (full_pages + pages.pages()) * page_bytes;
+        const std::uint64_t with_objects = (full_pages + pages.pages()) * resident_page_bytes;
         answer_.free[moment] = answer_.resident[moment] - std::min(answer_.resident[moment], with_objects);
     }
 
@@ -316,14 +316,14 @@ private:
     static std::uint64_t visit_parts(const living& object, Visit visit) {
         const auto begin = reinterpret_cast<std::uintptr_t>(object.place);
         const std::uintptr_t last = begin + object.size - 1;
-        const std::uint64_t first_page = begin / page_bytes;
-        const std::uint64_t last_page = last / page_bytes;
+        const std::uint64_t first_page = begin / resident_page_bytes;
+        const std::uint64_t last_page = last / resident_page_bytes;
         if (first_page == last_page) {
             visit(first_page, object.size);
             return 0;
         }
-        visit(first_page, page_bytes - begin % page_bytes);
-        visit(last_page, last % page_bytes + 1);
+        visit(first_page, resident_page_bytes - begin % resident_page_bytes);
+        visit(last_page, last % resident_page_bytes + 1);
         return last_page - first_page - 1;
     }
 

@@ -10,6 +10,8 @@
 
 namespace acre::tool {
 
+inline constexpr std::uint64_t resident_page_bytes = 4096;
+
 /// An allocation or a free, as it is sent to the process.
 struct resident_step {
     std::uint64_t size : 56 = 0;
