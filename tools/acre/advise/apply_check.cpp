@@ -249,7 +249,7 @@ std::uint64_t peak_bytes_of(const history& run) {
     return peak;
 }
 
-nlohmann::json interval_json(const interval& of) {
+nlohmann::json json_of(const interval& of) {
     return {{"low", of.low}, {"median", of.median}, {"high", of.high}};
 }
 
@@ -360,7 +360,7 @@ nlohmann::json apply_json(const apply_check& check, const advice_list& list, con
                            {"allocations_before", each.objects_before},
                            {"allocations_after", each.objects_after},
                            {"most_remain", each.most_remain},
-                           {"predicted_ns", predicted ? interval_json(each.predicted) : nlohmann::json()}});
+                           {"predicted_ns", predicted ? json_of(each.predicted) : nlohmann::json()}});
     }
     nlohmann::json cpu;
     if (check.cpu) {
@@ -375,7 +375,7 @@ nlohmann::json apply_json(const apply_check& check, const advice_list& list, con
             {"peak_bytes_after", check.peak_bytes_after},
             {"advices", advices},
             {"followed", check.followed()},
-            {"predicted_ns", interval_json(check.predicted)},
+            {"predicted_ns", json_of(check.predicted)},
             {"cpu", cpu},
             {"outcome", name_of(check.outcome)},
             {"held", check.held()}};

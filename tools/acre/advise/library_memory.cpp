@@ -16,7 +16,7 @@ constexpr library_memory of_shared_ptr{"the counts of std::shared_ptr",
                                        "std::make_shared allocates them together with the object"};
 constexpr library_memory of_algorithm{"the buffer of a standard algorithm",
                                       "std::sort, std::merge and std::partition need none"};
-constexpr library_memory of_thread{"std::thread"};
+constexpr library_memory of_std_thread{"std::thread"};
 constexpr library_memory of_exception{"an exception"};
 constexpr library_memory of_exception_text{"the text of an exception", "", true};
 constexpr library_memory of_future{"the state of a future", "std::promise takes an allocator", true};
@@ -100,7 +100,7 @@ struct named_memory {
 };
 
 // Classes and namespaces in std, without template arguments.
-constexpr named_memory classes[] = {
+constexpr named_memory std_classes[] = {
     {"function", &of_function},
     {"_Function_base", &of_function},
     {"__function", &of_function},
@@ -108,8 +108,8 @@ constexpr named_memory classes[] = {
     {"_Mofunc_base", &of_function},
     {"any", &of_any},
     {"_Temporary_buffer", &of_algorithm},
-    {"thread", &of_thread},
-    {"jthread", &of_thread},
+    {"thread", &of_std_thread},
+    {"jthread", &of_std_thread},
     {"__future_base", &of_future},
     {"promise", &of_future},
     {"packaged_task", &of_future},
@@ -141,7 +141,7 @@ constexpr named_memory details[] = {
 };
 
 // Functions in std that are no members.
-constexpr named_memory functions[] = {
+constexpr named_memory std_functions[] = {
     {"stable_sort", &of_algorithm},
     {"__stable_sort", &of_algorithm},
     {"stable_partition", &of_algorithm},
@@ -238,7 +238,7 @@ const library_memory* library_memory_of(std::string_view function) {
     const std::string_view name_of_call = of.empty() ? member : of;
     if (const library_memory* with_hook = hooked_memory(name_of_call)) return with_hook;
     if (of.empty()) return find_in(functions_of_c, first_part(member));
-    if (of == "std" || of == "std::__1" || of == "std::_V2") return find_in(functions, first_part(member));
+    if (of == "std" || of == "std::__1" || of == "std::_V2") return find_in(std_functions, first_part(member));
     if (!of.starts_with("std::")) return nullptr;
     std::string_view rest = of.substr(5);
     for (const std::string_view inner : {"__1::", "__cxx11::", "_V2::"}) rest = without(rest, inner);
@@ -249,7 +249,7 @@ const library_memory* library_memory_of(std::string_view function) {
         return takes_pointer(function.substr(function.find(member))) ? &of_shared_ptr : nullptr;
     // Copies a callable. The other members call it, and what it allocates is the program's.
     if (name == "_Function_handler") return member == "_M_manager" ? &of_function : nullptr;
-    return member.starts_with("operator()") ? nullptr : find_in(classes, name);
+    return member.starts_with("operator()") ? nullptr : find_in(std_classes, name);
 }
 
 }  // namespace acre::tool

@@ -26,7 +26,7 @@ namespace acre::tool {
 namespace {
 
 // Measuring takes time in proportion to the run's events, as reading does.
-constexpr double seconds_per_event = 0.25e-6;
+constexpr double measured_seconds_per_event = 0.25e-6;
 constexpr double min_seconds = 0.5;
 constexpr double max_seconds = 5;
 constexpr double share_of_whole_run = 0.35;       // of these seconds
@@ -48,7 +48,7 @@ bool is_whole_run(trace_reader& reader) {
 }
 
 /// Scales the time of a share of the events to all of them.
-interval scaled(const interval& of, double share) {
+interval of_all_events(const interval& of, double share) {
     return {of.low / share, of.median / share, of.high / share};
 }
 
@@ -153,7 +153,7 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
     saving.cpu_nanoseconds = static_cast<double>(cpu_nanoseconds);
     const interval own = finished(found, contest.own) ? found.saved_nanoseconds(*contest.own) : interval{};
     const auto saved = [&](std::size_t contender) {
-        return scaled(relative(saved_by(contender, found), own), saving.replayed_share);
+        return of_all_events(relative(saved_by(contender, found), own), saving.replayed_share);
     };
     saving.nanoseconds = saved(0);
     if (finished(found, contest.without_frees)) saving.without_frees = saved(*contest.without_frees);
@@ -173,7 +173,9 @@ void note_clean(advice& each, const line_up& contest, const comparison& found, s
 
 void note_fragmented(advice& each, const line_up& contest, const comparison& found) {
     measured_saving& saving = each.saving;
-    const auto saved = [&](std::size_t contender) { return scaled(saved_by(contender, found), saving.replayed_share); };
+    const auto saved = [&](std::size_t contender) {
+        return of_all_events(saved_by(contender, found), saving.replayed_share);
+    };
     if (finished(found, 0)) saving.fragmented_nanoseconds = saved(0);
     if (finished(found, contest.without_frees)) {
         saving.fragmented_without_frees = saved(*contest.without_frees);
@@ -252,7 +254,7 @@ other_mallocs measure_malloc(replay_host& host, const history& run, advice_list&
     double max_saved = 0;
     for (std::size_t i = 0; i < preloads.size(); ++i) {
         if (found.standings[i].failed() || contender_text(preloads[i]) == list.baseline) continue;
-        const interval saved = scaled(relative(saved_by(i, found), own), list.malloc_share);
+        const interval saved = of_all_events(relative(saved_by(i, found), own), list.malloc_share);
         const bool is_told = !list.tells_nothing(saved);
         if (!list.runs && is_told)
             list.preloads.push_back({malloc_name(preloads[i]), saved, {}, before_command(preloads[i])});
@@ -354,7 +356,7 @@ double patience(std::uint64_t events, std::uint64_t live_objects) noexcept {
 }
 
 double seconds_to_measure(std::uint64_t events, std::uint64_t live_objects) noexcept {
-    const double wanted = seconds_per_event * static_cast<double>(events);
+    const double wanted = measured_seconds_per_event * static_cast<double>(events);
     return patience(events, live_objects) * std::clamp(wanted, min_seconds, max_seconds);
 }
 

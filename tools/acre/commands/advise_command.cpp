@@ -44,7 +44,7 @@ history read_history(trace_reader& reader, const call_paths& paths, const comman
     return {reader, paths};
 }
 
-void measure(advice_list& list, const history& run, const call_paths& paths, const command_context& context) {
+void measure_advices(advice_list& list, const history& run, const call_paths& paths, const command_context& context) {
     progress_bar bar{"measuring", !context.quiet};
     measure_advices(context.host(), run, paths, list, [&](double done) { bar.show(done); });
 }
@@ -107,7 +107,7 @@ int run_apply_check(const advise_options& options, const command_context& contex
     advice_list list = find_candidates(before.run, before.paths);
     list.cpu_nanoseconds = recorded_cpu_nanoseconds(before.reader);
     if (list.advices.size() > options.top) list.advices.resize(options.top);
-    measure(list, before.run, before.paths, context);
+    measure_advices(list, before.run, before.paths, context);
     const apply_check check = check_application(list, before.run, before.paths, after.run, after.paths,
                                                 cpu_times_of(options, before.reader.header(), after.reader.header()));
     print(options.json ? text_of(apply_json(check, list, before.paths)) : apply_text(check, list, before.paths));
@@ -164,7 +164,7 @@ int run_advise(const advise_options& options, const command_context& context) {
     advice_list list = candidates_of(opened, options.top);
     if (!options.run_time.empty()) run_program(list, opened, options, context);
     const bool is_interrupted = list.runs && list.runs->were_interrupted;
-    if (measures && !is_interrupted) measure(list, opened.run, opened.paths, context);
+    if (measures && !is_interrupted) measure_advices(list, opened.run, opened.paths, context);
     if (pinned.valid()) list.pinned = pinned.get();
     find_unseen_uses(list, opened.run, opened.paths);
     if (list.baseline.empty()) remark_allocator(context, header);

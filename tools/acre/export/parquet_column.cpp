@@ -20,18 +20,18 @@ constexpr std::size_t max_bound_bytes = 64;  // of a text in the statistics
 constexpr std::size_t values_per_entry = 4;
 constexpr std::size_t max_entries = 1 << 15;
 
-constexpr std::size_t group = 8;           // values packed together
+constexpr std::size_t packed_group = 8;    // values packed together
 constexpr std::size_t block_values = 128;  // differences in a block
 constexpr std::size_t miniblock_values = 32;
 constexpr std::size_t miniblocks = block_values / miniblock_values;
 
 void put_packed(byte_sink& to, std::span<const std::uint32_t> values, unsigned width) {
     if (values.empty()) return;
-    const std::size_t groups = (values.size() + group - 1) / group;
+    const std::size_t groups = (values.size() + packed_group - 1) / packed_group;
     to.number(groups << 1 | 1);
     bit_packer packer{to};
     for (const std::uint32_t value : values) packer.add(value, width);
-    for (std::size_t i = values.size(); i < groups * group; ++i) packer.add(0, width);
+    for (std::size_t i = values.size(); i < groups * packed_group; ++i) packer.add(0, width);
     packer.finish();
 }
 
@@ -116,14 +116,14 @@ void encode_runs(byte_sink& to, std::span<const std::uint32_t> values, unsigned 
     std::size_t at = 0;
     while (at < values.size()) {
         const std::size_t length = run_length(values.subspan(at));
-        if (length >= group && packed % group == 0) {
+        if (length >= packed_group && packed % packed_group == 0) {
             put_packed(to, values.subspan(at - packed, packed), width);
             packed = 0;
             put_run(to, values[at], length, width);
             at += length;
         } else {
             // Up to the end of the group of eight, or of the run.
-            const std::size_t step = std::min(length, group - packed % group);
+            const std::size_t step = std::min(length, packed_group - packed % packed_group);
             packed += step;
             at += step;
         }

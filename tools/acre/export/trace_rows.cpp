@@ -16,7 +16,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string json_text(const nlohmann::json& value) {
+std::string value_text(const nlohmann::json& value) {
     return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -128,14 +128,14 @@ table_notes trace_rows::notes(trace_table table) const {
     const trace_header& header = reader_.header();
     table_notes notes{{"acre.table", std::string{name_of(table)}},
                       {"acre.run", run_.id},
-                      {"acre.command", json_text(header.command)},
+                      {"acre.command", value_text(header.command)},
                       {"acre.date", header.date},
                       {"acre.machine", header.machine},
                       {"acre.duration_ns", std::to_string(header.duration)},
                       {"acre.sampling_period", std::to_string(header.sampling_period)},
                       {"acre.unmatched_frees", std::to_string(header.unmatched_frees)},
                       {"acre.missing", reader_.missing()},
-                      {"acre.notes", json_text(header.notes)}};
+                      {"acre.notes", value_text(header.notes)}};
     if (!run_.host.empty()) notes.emplace_back("acre.host", run_.host);
     return notes;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using raw::report_kind;
 
-std::string reason_of(const process_report& report) {
+std::string what_it_is(const process_report& report) {
     if (report.kind == report_kind::lost_child)
         return "could not make a log" + (report.error != 0 ? std::string{": "} + std::strerror(report.error) : "");
     switch (report.kind) {
@@ -57,7 +57,7 @@ std::string described(const process_report& report) {
     const bool is_cut = report.name.size() + 1 == sizeof(raw::process_report::name);
     const std::string name = report.name.empty() ? "a program" : (is_cut ? "'..." : "'") + report.name + "'";
     const std::string number = report.process == 0 ? "" : " (" + std::to_string(report.process) + ")";
-    return name + number + " " + reason_of(report);
+    return name + number + " " + what_it_is(report);
 }
 
 /// Adds the programs of one process that left no log although nothing was known to prevent that: the last ones, as it

@@ -83,7 +83,7 @@ resource_parameters complete_inline(const resource_parameters& given, const sequ
     return {.count = 0, .bytes = given.bytes == 0 ? 4 << 10 : given.bytes};
 }
 
-constexpr auto known = std::to_array<resource_entry>({
+constexpr auto arena_entries = std::to_array<resource_entry>({
     {.name = "arena",
      .description = "acre::arena, never reset: only the last allocation can be freed",
      .takes_all_back = true,
@@ -119,7 +119,7 @@ constexpr auto known = std::to_array<resource_entry>({
 }  // namespace
 
 std::span<const resource_entry> arena_resources() {
-    return known;
+    return arena_entries;
 }
 
 }  // namespace acre::tool

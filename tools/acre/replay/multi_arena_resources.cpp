@@ -21,7 +21,7 @@ constexpr auto arenas_parameters = std::to_array<parameter_entry>({
     {"bytes", "bytes of each arena; default 64K", &resource_parameters::bytes, 1, max_parameter},
 });
 
-constexpr auto inline_parameters = std::to_array<parameter_entry>({
+constexpr auto inline_arenas_parameters = std::to_array<parameter_entry>({
     {"count", "number of arenas, rounded up to 16, 64, 256 or 1024; by default what the trace needs",
      &resource_parameters::count, 1, 1024},
     {"bytes", "bytes of each arena, rounded up to 4K or 64K; default 64K", &resource_parameters::bytes, 1, 64 << 10},
@@ -77,8 +77,9 @@ struct fallback_over {
 };
 
 using multi_over = with_options<acre::multi_arena, thread_rule::one, multi_arena_options_of>;
-using synchronized_over = with_options<acre::synchronized<acre::multi_arena>, thread_rule::any, multi_arena_options_of>;
-using concurrent_over = with_options<acre::concurrent_multi_arena, thread_rule::any, concurrent_options_of>;
+using synchronized_arenas =
+    with_options<acre::synchronized<acre::multi_arena>, thread_rule::any, multi_arena_options_of>;
+using concurrent_arenas = with_options<acre::concurrent_multi_arena, thread_rule::any, concurrent_options_of>;
 
 constexpr std::array<std::uint64_t, 2> inline_bytes{4 << 10, 64 << 10};
 constexpr std::array<std::uint64_t, 4> inline_counts{16, 64, 256, 1024};
@@ -89,7 +90,8 @@ std::uint64_t rounded_up(const std::array<std::uint64_t, Size>& steps, std::uint
     return step == steps.end() ? steps.back() : *step;
 }
 
-resource_parameters complete_inline(const resource_parameters& given, const sequence_view& sequence, unsigned attempt) {
+resource_parameters complete_inline_arenas(const resource_parameters& given, const sequence_view& sequence,
+                                           unsigned attempt) {
     const resource_parameters all = completed(given, sequence, attempt, fast_path_max_bytes);
     return {.count = rounded_up(inline_counts, all.count), .bytes = rounded_up(inline_bytes, all.bytes)};
 }
@@ -102,7 +104,7 @@ std::string refuse_inline(const resource_parameters&, const sequence_view& seque
 
 /// Arenas: the template of an inline arena.
 template <template <std::size_t, std::size_t> class Arenas, thread_rule Threads>
-trial_result play_inline(const sequence_view& sequence, const trial_request& request) {
+trial_result play_inline_arenas(const sequence_view& sequence, const trial_request& request) {
     trial_result result;
     const auto fits = [&]<std::size_t Count, std::size_t Bytes>() {
         if (request.parameters != resource_parameters{.count = Count, .bytes = Bytes}) return false;
@@ -120,7 +122,7 @@ trial_result play_inline(const sequence_view& sequence, const trial_request& req
 template <std::size_t Count, std::size_t Bytes>
 using inline_arenas = acre::inline_multi_arena<Count, Bytes>;
 
-constexpr auto known = std::to_array<resource_entry>({
+constexpr auto multi_arena_entries = std::to_array<resource_entry>({
     {.name = "multi_arena",
      .description = "acre::multi_arena; a request larger than an arena takes several",
      .parameters = arenas_parameters,
@@ -128,9 +130,9 @@ constexpr auto known = std::to_array<resource_entry>({
      .complete = complete_multi},
     {.name = "inline_multi_arena",
      .description = "acre::inline_multi_arena, sized when the program is compiled",
-     .parameters = inline_parameters,
-     .play = play_inline<inline_arenas, thread_rule::one>,
-     .complete = complete_inline,
+     .parameters = inline_arenas_parameters,
+     .play = play_inline_arenas<inline_arenas, thread_rule::one>,
+     .complete = complete_inline_arenas,
      .refuse = refuse_inline},
     {.name = "fallback",
      .description = "acre::fallback<acre::multi_arena, ...>: malloc when no arena is free",
@@ -141,27 +143,27 @@ constexpr auto known = std::to_array<resource_entry>({
      .description = "acre::concurrent_multi_arena",
      .threads = thread_rule::any,
      .parameters = arenas_parameters,
-     .play = play<concurrent_over>,
+     .play = play<concurrent_arenas>,
      .complete = complete_concurrent},
     {.name = "inline_concurrent_multi_arena",
      .description = "acre::inline_concurrent_multi_arena, sized when the program is compiled",
      .threads = thread_rule::any,
-     .parameters = inline_parameters,
-     .play = play_inline<acre::inline_concurrent_multi_arena, thread_rule::any>,
-     .complete = complete_inline,
+     .parameters = inline_arenas_parameters,
+     .play = play_inline_arenas<acre::inline_concurrent_multi_arena, thread_rule::any>,
+     .complete = complete_inline_arenas,
      .refuse = refuse_inline},
     {.name = "synchronized_multi_arena",
      .description = "acre::synchronized<acre::multi_arena>",
      .threads = thread_rule::any,
      .parameters = arenas_parameters,
-     .play = play<synchronized_over>,
+     .play = play<synchronized_arenas>,
      .complete = complete_multi},
 });
 
 }  // namespace
 
 std::span<const resource_entry> multi_arena_resources() {
-    return known;
+    return multi_arena_entries;
 }
 
 }  // namespace acre::tool

@@ -29,7 +29,7 @@ constexpr resource_entry preloaded(const known_malloc& which) {
 
 constexpr std::array<std::string_view, 1> acre_library{"libacre-malloc.so"};
 
-constexpr auto known = std::to_array<resource_entry>({
+constexpr auto other_entries = std::to_array<resource_entry>({
     {.name = "system",
      .description = "the C library's malloc and free, and operator new and delete where the program called them",
      .group = resource_group::system,
@@ -84,7 +84,7 @@ constexpr auto known = std::to_array<resource_entry>({
 }  // namespace
 
 std::span<const resource_entry> other_resources() {
-    return known;
+    return other_entries;
 }
 
 }  // namespace acre::tool

@@ -55,7 +55,7 @@ resource_parameters complete_chunks(const resource_parameters& given, const sequ
     return {.count = count, .bytes = 0};
 }
 
-constexpr auto known = std::to_array<resource_entry>({
+constexpr auto pool_entries = std::to_array<resource_entry>({
     {.name = "multi_pool",
      .description = "acre::multi_pool",
      .play = play<over_upstream<acre::multi_pool, thread_rule::one>>},
@@ -91,7 +91,7 @@ constexpr auto known = std::to_array<resource_entry>({
 }  // namespace
 
 std::span<const resource_entry> pool_resources() {
-    return known;
+    return pool_entries;
 }
 
 }  // namespace acre::tool

@@ -177,7 +177,7 @@ nlohmann::json heaps_json(const replay_outcome& outcome) {
     return object;
 }
 
-std::string reason_of(const trial_result& how) {
+std::string failure_text(const trial_result& how) {
     if (how.signal != 0) return fmt::format("was killed by signal {} during the replay", how.signal);
     switch (how.failure) {
         case trial_failure::misaligned:
@@ -216,7 +216,7 @@ std::vector<replay_failure> replay_failures(const replay_outcome& outcome) {
 }
 
 std::string failure_text(const replay_failure& failure) {
-    return failure.name + " " + reason_of(failure.how) + (failure.event.empty() ? "" : " at " + failure.event);
+    return failure.name + " " + failure_text(failure.how) + (failure.event.empty() ? "" : " at " + failure.event);
 }
 
 std::string replay_text(const replay_outcome& outcome) {

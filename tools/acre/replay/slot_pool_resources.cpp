@@ -217,7 +217,7 @@ std::string refuse_wait_free(const resource_parameters& parameters, const sequen
     return {};
 }
 
-constexpr auto known = std::to_array<resource_entry>({
+constexpr auto slot_pool_entries = std::to_array<resource_entry>({
     {.name = "pool",
      .description = "acre::pool, one for each multiple of 16 bytes up to 512; larger ones from malloc",
      .parameters = slot_parameters,
@@ -247,7 +247,7 @@ constexpr auto known = std::to_array<resource_entry>({
 }  // namespace
 
 std::span<const resource_entry> slot_pool_resources() {
-    return known;
+    return slot_pool_entries;
 }
 
 }  // namespace acre::tool
