@@ -12,8 +12,4 @@ namespace acre::tool {
 /// allocations.
 advice_list find_candidates(const history& run, const call_paths& paths, std::uint64_t sampling_period = 1);
 
-/// One advice about the allocations of all these: a pool for several sites.
-advice joined_advice(const std::vector<const advice*>& members, const history& run, const call_paths& paths,
-                     std::uint64_t objects_of_run);
-
 }  // namespace acre::tool

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "advice_code.hpp"
-#include "candidates.hpp"
+#include "joined_advice.hpp"
 #include "joined_sets.hpp"
 #include "text/text.hpp"
 #include "wording.hpp"

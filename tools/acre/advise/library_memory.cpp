@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "change_places.hpp"
+#include "function_names.hpp"
 
 namespace acre::tool {
 

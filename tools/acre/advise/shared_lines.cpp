@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rules.hpp"
+#include "thresholds.hpp"
 
 namespace acre::tool {
 

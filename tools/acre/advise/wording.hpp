@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "advice.hpp"
+#include "filled_text.hpp"
 #include "trace/call_paths.hpp"
 
 namespace acre::tool {
@@ -24,9 +24,6 @@ std::string untold_text(const std::vector<std::string>& mallocs);
 /// The heading: "an arena, reset in request". Of the decision, or of another verdict.
 std::string title_of(const advice& each, const call_paths& paths);
 std::string title_of(verdict which, const advice& each, const call_paths& paths);
-
-/// What is changed: "spawn", "std::vector<int> of book", "class orc", "everything behind lua_Alloc".
-std::string subject_of(const advice& each, const call_paths& paths);
 
 /// The position in the source, in a sentence or two.
 std::string location_of(const advice& each, const call_paths& paths);
@@ -49,11 +46,5 @@ std::string allocated_with_others_text(const advice& each, const line_of_frees& 
 
 /// The conditions under which the advice is right.
 std::vector<std::string> cautions_of(const advice& each, const call_paths& paths);
-
-/// Names and values in texts, besides those that the advice itself gives.
-using code_values = std::vector<std::pair<const char*, std::string>>;
-
-/// Fills the values that the texts of verdict.cpp name.
-std::string filled(const char* text, const advice& each, const call_paths& paths, const code_values& more = {});
 
 }  // namespace acre::tool

@@ -6,16 +6,12 @@
 
 #include "arena_model.hpp"
 #include "multi_arena_model.hpp"
-#include "trace/error.hpp"
 #include "trace/live_table.hpp"
 #include "trace/value_counts.hpp"
 
 namespace acre::tool {
 
 namespace {
-
-// Size of the address space.
-constexpr std::uint64_t largest_possible = std::uint64_t{1} << 47;
 
 /// Counts generations by a model of an arena that is reset whenever it is empty.
 class generation_counter {
@@ -149,12 +145,6 @@ private:
 };
 
 }  // namespace
-
-void require_possible(const event& e) {
-    if (e.size <= largest_possible && alignment_of(e) <= largest_possible) return;
-    throw tool_error{"the trace has an allocation of " + std::to_string(e.size) + " bytes aligned to " +
-                     std::to_string(alignment_of(e)) + ", which no program can make: record again"};
-}
 
 census take_census(const event_source& source) {
     census_taker taker;

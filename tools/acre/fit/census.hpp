@@ -54,16 +54,8 @@ struct census {
     size_use larger;              // all others
 };
 
-/// Throws tool_error if the size or the alignment is impossible.
-void require_possible(const event& e);
-
 /// Reads all events once. Memory in proportion to the live objects. Throws tool_error if a size is impossible.
 census take_census(const event_source& source);
-
-/// What a trace says of an event's alignment, in bytes.
-constexpr std::uint64_t alignment_of(const event& e) noexcept {
-    return e.alignment_log2 == 0 ? 16 : std::uint64_t{1} << e.alignment_log2;
-}
 
 /// Memory that half-fit, a constant-time heap, needs in the worst case, in whatever order allocations and frees come:
 /// 2 M (1 + ceil(log2 n)) for M live bytes at the peak and a largest allocation n times the smallest. Half-fit rounds

@@ -5,10 +5,17 @@
 #include <utility>
 #include <vector>
 
-#include "census.hpp"
+#include "trace/error.hpp"
 #include "trace/live_table.hpp"
 
 namespace acre::tool {
+
+void require_possible(const event& e) {
+    constexpr std::uint64_t largest_possible = std::uint64_t{1} << 47;  // the address space
+    if (e.size <= largest_possible && alignment_of(e) <= largest_possible) return;
+    throw tool_error{"the trace has an allocation of " + std::to_string(e.size) + " bytes aligned to " +
+                     std::to_string(alignment_of(e)) + ", which no program can make: record again"};
+}
 
 kept_events::kept_events(const event_source& from, std::size_t memory) : events_{memory} {
     free_places places;

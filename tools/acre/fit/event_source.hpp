@@ -18,6 +18,14 @@ namespace acre::tool {
 /// source that is read more than once may be called by two threads at a time.
 using event_source = std::function<void(const std::function<void(const event&)>&)>;
 
+/// What a trace says of an event's alignment, in bytes.
+constexpr std::uint64_t alignment_of(const event& e) noexcept {
+    return e.alignment_log2 == 0 ? 16 : std::uint64_t{1} << e.alignment_log2;
+}
+
+/// Throws tool_error if the size or the alignment is impossible.
+void require_possible(const event& e);
+
 /// Passes all events to a sink of event_pairing.
 template <typename Sink>
 void play(const event_source& source, Sink& sink) {

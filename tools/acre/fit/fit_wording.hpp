@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fit.hpp"
-#include "fit_check.hpp"
+#include "size_check.hpp"
 #include "trace/call_paths.hpp"
 
 namespace acre::tool {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "imported_uses.hpp"
+#include "use_kind.hpp"
 
 namespace acre::tool {
 

@@ -8,14 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace acre::tool {
+#include "use_kind.hpp"
 
-enum class use_kind : std::uint8_t {
-    call,
-    jump,      // as the last step of a function
-    address,   // the code takes the address
-    variable,  // a variable of the program has the address from the beginning
-};
+namespace acre::tool {
 
 /// A use of a function of another file. Without debug information it has no file, and what was inlined is the function
 /// around it.

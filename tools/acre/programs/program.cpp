@@ -19,7 +19,7 @@
 #include "elf_file.hpp"
 #include "opened_elf.hpp"
 #include "preloadable_library.hpp"
-#include "record/raw_log.hpp"
+#include "recorder_note.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {

@@ -1,8 +1,6 @@
 #include "convert.hpp"
 
 #include <sys/utsname.h>
-#include <time.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <csignal>
@@ -328,13 +326,6 @@ struct whole_conversion {
 };
 
 }  // namespace
-
-raw::clock_pair read_clocks() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return {__rdtsc(),
-            static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)};
-}
 
 stop_cause cause_of(raw::stop_reason reason, const std::filesystem::path& folder) {
     switch (reason) {

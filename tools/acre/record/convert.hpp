@@ -28,9 +28,6 @@ struct stop_cause {
 };
 stop_cause cause_of(raw::stop_reason reason, const std::filesystem::path& folder);
 
-/// The clocks now. A moment later than every row of a log is needed to convert the log's ticks to nanoseconds.
-raw::clock_pair read_clocks();
-
 /// CPU time that the recorder took in the recorded process. `end` as for convert.
 std::uint64_t recording_microseconds(const raw_reader& log, raw::clock_pair end);
 

@@ -10,7 +10,7 @@
 
 #include "programs/program.hpp"
 #include "raw_log.hpp"
-#include "record.hpp"
+#include "record_options.hpp"
 #include "recording_memory.hpp"
 #include "running_conversion.hpp"
 

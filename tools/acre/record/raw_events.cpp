@@ -1,12 +1,21 @@
 #include "raw_events.hpp"
 
+#include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 
 #include "raw_memory.hpp"
 
 namespace acre::tool {
+
+raw::clock_pair read_clocks() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return {__rdtsc(),
+            static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)};
+}
 
 namespace {
 

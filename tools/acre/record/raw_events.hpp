@@ -113,6 +113,9 @@ private:
     std::unordered_map<std::uint64_t, by_address, seeded_hash> resources_;  // by number
 };
 
+/// The clocks now. A moment later than every row of a log is needed to convert the log's ticks to nanoseconds.
+raw::clock_pair read_clocks();
+
 /// Converts time stamp counter ticks to nanoseconds since the start.
 class tick_clock {
 public:

@@ -11,10 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../programs/recorder_note.hpp"
+
 namespace acre::raw {
 
 inline constexpr char file_magic[8] = {'a', 'c', 'r', 'e', '-', 'r', 'a', 'w'};
-inline constexpr std::uint32_t file_version = 6;
 inline constexpr std::uint32_t chunk_magic = 0x6b6e6863;
 inline constexpr std::size_t chunk_alignment = 64;
 inline constexpr std::size_t page_bytes = 4096;
@@ -196,10 +197,6 @@ struct pause_record {
     std::uint32_t thread_plus_one;  // 0: a thread that had no number yet
     std::uint32_t paused;
 };
-
-/// Name of the ELF note in each program or library that contains the recorder. The note holds the log's version.
-inline constexpr char note_name[] = "acre";
-inline constexpr std::uint32_t note_type = 1;
 
 /// Environment variables by which `acre record` configures the recorder.
 inline constexpr char directory_variable[] = "ACRE_RECORD_DIRECTORY";  // absolute; the raw logs go there

@@ -11,8 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "convert.hpp"
-
 namespace acre::tool {
 
 namespace {

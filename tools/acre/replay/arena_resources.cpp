@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "arrangement.hpp"
+#include "resource_lists.hpp"
 
 namespace acre::tool {
 

@@ -19,12 +19,6 @@
 
 namespace acre::tool {
 
-std::span<const resource_entry> other_resources();  // not acre's; begins with those of system_number and loop_number
-std::span<const resource_entry> arena_resources();
-std::span<const resource_entry> multi_arena_resources();
-std::span<const resource_entry> pool_resources();
-std::span<const resource_entry> slot_pool_resources();
-
 inline constexpr std::uint64_t max_parameter = std::uint64_t{1} << 40;
 
 /// Bytes of the largest block that the sequence asks for.

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "arrangement.hpp"
+#include "resource_lists.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {

@@ -3,6 +3,7 @@
 
 #include "arrangement.hpp"
 #include "programs/known_mallocs.hpp"
+#include "resource_lists.hpp"
 
 namespace acre::tool {
 

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "arrangement.hpp"
+#include "resource_lists.hpp"
 
 namespace acre::tool {
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "arrangement.hpp"
 #include "programs/preloadable_library.hpp"
+#include "resource_lists.hpp"
 #include "trace/error.hpp"
 
 namespace acre::tool {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arrangement.hpp"
+#include "resource_lists.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {

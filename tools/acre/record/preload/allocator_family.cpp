@@ -4,7 +4,11 @@
 #include <link.h>
 #include <sys/auxv.h>
 
-#include "recorder.hpp"
+#include <atomic>
+#include <cstring>
+
+#include "../raw_log.hpp"
+#include "thread_words.hpp"
 
 extern "C" {
 // glibc's own malloc under other names, which a static program has as well.

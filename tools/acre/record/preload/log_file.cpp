@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "../chunk_rows.hpp"
-#include "recorder.hpp"
 #include "small_text.hpp"
+#include "thread_words.hpp"
 
 namespace acre::recorder {
 namespace {
