@@ -163,7 +163,8 @@ public:
     /// Of a resource_ref: all that one is made of, a temporary one too.
     template <class Other>
         requires(std::is_same_v<R, resource_ref> && !std::is_same_v<Other, resource_ref&> &&
-                 std::is_convertible_v<Other, resource_ref>)
+                 std::is_convertible_v<Other, resource_ref> && !std::is_arithmetic_v<std::remove_reference_t<Other>> &&
+                 !detail::almost_resource<std::remove_reference_t<Other>>)
     allocator(Other&& referred) : resource_(resource_ref(std::forward<Other>(referred))) {}
     /// Refused by a sentence: a const or a temporary resource.
     template <class Other>

@@ -93,7 +93,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<arena> Other>
-    explicit arena(Other& other) : arena(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit arena(Other&);
     // A handle that moves, and leaves the arena where it is: acre::unique_resource<acre::arena>.
     arena(const arena&) = delete;  // acre: an arena stays where it is: acre::unique_resource is a handle that moves
     arena& operator=(const arena&) = delete;

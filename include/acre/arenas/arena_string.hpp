@@ -76,6 +76,13 @@ public:
     explicit basic_arena_string(R& owner) noexcept : characters_(owner) {}
     /// A copy of `text`. Throws what the resource throws.
     basic_arena_string(std::string_view text, R& owner) : characters_(owner) { append(text); }
+    /// Refused by a sentence: no arena, and a text without one.
+    __attribute__((unavailable("acre: give the string its arena, s{level}"))) basic_arena_string();
+    template <std::convertible_to<std::string_view> Text>
+        requires(!std::same_as<Text, basic_arena_string>)
+    __attribute__((unavailable("acre: give the string its arena, s{text, level}"))) explicit basic_arena_string(
+        const Text&);
+
     /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
     template <detail::stands_for<R> From>
     explicit basic_arena_string(From&& from) : characters_(std::forward<From>(from)) {}

@@ -62,6 +62,14 @@ public:
     /// Empty; takes no memory.
     explicit arena_vector(R& owner) noexcept : owner_(&owner) {}
 
+    /// Refused by a sentence: no arena.
+    __attribute__((unavailable("acre: give the vector its arena, v{level}; one without an arena is a std::vector")))
+    arena_vector();
+    /// Refused by a sentence: a number of elements.
+    template <std::integral Number>
+    __attribute__((unavailable("acre: make the vector empty, v{level}, and call v.resize(count)"))) arena_vector(
+        R&, Number);
+
     /// Of a pointer to the resource, or of a handle, here and below. Throws bad_option for null.
     template <detail::stands_for<R> From>
     explicit arena_vector(From&& from) : arena_vector(detail::referred<R>(name, std::forward<From>(from))) {}

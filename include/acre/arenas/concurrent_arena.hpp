@@ -84,7 +84,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<concurrent_arena> Other>
-    explicit concurrent_arena(Other& other) : concurrent_arena(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit concurrent_arena(Other&);
     concurrent_arena(const concurrent_arena&) = delete;
     concurrent_arena& operator=(const concurrent_arena&) = delete;
 

@@ -53,6 +53,7 @@ static_assert(false,
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <cstddef>
+#include <type_traits>
 
 namespace acre {
 
@@ -188,6 +189,13 @@ public:
     /// without memory it has no arena and refuses every request.
     explicit concurrent_multi_arena(const concurrent_multi_arena_options& options, resource_ref upstream = heap{})
         : concurrent_arenas(checked(options), upstream), report_(options.report_live) {}
+
+    /// Refused by a sentence: no numbers, or numbers without their names.
+    template <class... Numbers>
+        requires(std::is_integral_v<Numbers> && ...)
+    __attribute__((
+        unavailable("acre::concurrent_multi_arena: name the numbers, {{.arenas = 16, .bytes = "
+                    "1024}}"))) explicit concurrent_multi_arena(Numbers...);
 
     /// Gives its memory back to upstream, live allocations included. No thread may use the arenas any more.
     ~concurrent_multi_arena() {

@@ -106,12 +106,11 @@ public:
     explicit multi_arena(const multi_arena_options& options, resource_ref upstream = heap{})
         : refcounted_arenas(checked(options), upstream), report_(options.report_live) {}
 
-    /// Refused by a sentence: two numbers without their names, as in a published system.
-    template <class Number>
-        requires std::is_integral_v<Number>
-    multi_arena(Number, std::size_t) : multi_arena(multi_arena_options{}) {
-        static_assert(std::is_void_v<Number>, "acre::multi_arena: name the numbers, {{.arenas = 16, .bytes = 1024}}");
-    }
+    /// Refused by a sentence: no numbers, or numbers without their names, as in a published system.
+    template <class... Numbers>
+        requires(std::is_integral_v<Numbers> && ...)
+    __attribute__((unavailable(
+        "acre::multi_arena: name the numbers, {{.arenas = 16, .bytes = 1024}}"))) explicit multi_arena(Numbers...);
 
     /// Gives its memory back to upstream, live allocations included.
     ~multi_arena() {

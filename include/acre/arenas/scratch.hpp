@@ -68,6 +68,10 @@ public:
             "acre::checked_scratch; threads that share one have no scope in it: write acre::thread_scratch()");
     }
 
+    /// Refused by a sentence: no arena.
+    __attribute__((unavailable("acre: give the scratch its arena, temp{level}, or write acre::thread_scratch()")))
+    scratch();
+
     /// Takes over the scope of `other`, which has ended then. So a function can return a scratch.
     scratch(scratch&& other) noexcept : scope_(other.scope_), releases_(other.releases_) {
         if (scope_.begin.owner == nullptr) return;

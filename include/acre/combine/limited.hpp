@@ -128,6 +128,11 @@ public:
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
         : base(meter_of(limits), chosen, upstream) {}
 
+    /// Refused by a sentence: a number without its name.
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    __attribute__((unavailable("acre::limited: name the number, {{.limit_bytes = 1000}}"))) explicit limited(Number);
+
     /// The limit.
     std::size_t limit_bytes() const noexcept { return this->meter().limit(); }
     /// Live bytes, as requested.

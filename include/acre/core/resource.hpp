@@ -24,15 +24,25 @@
 
 namespace acre {
 
+namespace detail {
+/// What a resource of a program lacks most often: a concept of its own, since compilers print its name.
+template <class R>
+concept has_noexcept_behind_try_allocate_and_deallocate =
+    requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
+        { r.try_allocate(bytes, alignment) } noexcept;
+        { r.deallocate(p, bytes, alignment) } noexcept;
+    };
+}  // namespace detail
+
 /// Hands out and takes back storage. A handle (acre::unique_resource) is none, although it has the members: what refers
 /// to a resource would lose it when the handle moves.
 template <class R>
 concept resource =
     !requires { typename R::handle_of; } && requires(R& r, void* p, std::size_t bytes, std::size_t alignment) {
         { r.allocate(bytes, alignment) } -> std::same_as<void*>;
-        { r.try_allocate(bytes, alignment) } noexcept -> std::same_as<void*>;
-        { r.deallocate(p, bytes, alignment) } noexcept;
-    };
+        { r.try_allocate(bytes, alignment) } -> std::same_as<void*>;
+        r.deallocate(p, bytes, alignment);
+    } && detail::has_noexcept_behind_try_allocate_and_deallocate<R>;
 
 /// A resource without state: all its objects are equivalent.
 template <class R>

@@ -47,6 +47,9 @@ struct remove_the_const {};
 namespace this_resource_ends_with_its_statement {
 struct make_it_a_variable {};
 }  // namespace this_resource_ends_with_its_statement
+namespace name_the_number {
+struct as_in_acre_arena_level_first_block_bytes_is_65536 {};
+}  // namespace name_the_number
 namespace null_is_no_resource {
 struct pass_a_resource_or_a_pointer_to_one {};
 }  // namespace null_is_no_resource
@@ -59,6 +62,14 @@ concept standard_memory_resource = requires(M& m, void* p, std::size_t bytes, st
     m.deallocate(p, bytes, alignment);
     typename detail::pmr_interface<M>;
 } && std::derived_from<M, detail::pmr_interface<M>>;
+
+namespace detail {
+/// Looks like a resource of a program, and is none.
+template <class Other>
+concept almost_resource =
+    !resource<Other> && !requires { typename Other::handle_of; } && !standard_memory_resource<Other> &&
+    (requires(Other& r, std::size_t n) { r.allocate(n); } || requires(Other& r, std::size_t n) { r.allocate(n, n); });
+}  // namespace detail
 
 /// Type-erased, non-owning handle to a resource.
 class resource_ref {
@@ -87,6 +98,25 @@ public:
         requires(detail::leads_to_unfit_resource<From> && !detail::ends_at_once<From>)
     resource_ref(From&&, detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) = delete;
     resource_ref(std::nullptr_t, detail::null_is_no_resource::pass_a_resource_or_a_pointer_to_one = {}) = delete;
+
+    /// Refused by a sentence: numbers, which every constructor that takes an upstream would get.
+#if defined(__clang__)
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    __attribute__((
+        unavailable("acre: name the number: {{.option = number}}, as in acre::arena level"
+                    "{{.first_block_bytes = 65536}}; the page of the type lists its options"))) resource_ref(Number);
+#else  // where code asks, g++ says that an unavailable function can be called
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    resource_ref(Number, detail::name_the_number::as_in_acre_arena_level_first_block_bytes_is_65536 = {}) = delete;
+#endif
+    /// Refused by a sentence: what has allocate and deallocate, but is no resource.
+    template <detail::almost_resource Other>
+    __attribute__((
+        unavailable("acre: a resource has void* allocate(bytes, alignment), void* try_allocate(bytes, "
+                    "alignment) noexcept and void deallocate(p, bytes, alignment) noexcept")))
+    resource_ref(Other&);
 
     /// What leads to a resource: a pointer, a smart pointer or a handle, which need not live longer. Throws bad_option
     /// for null.

@@ -56,6 +56,7 @@
 #include <initializer_list>
 #include <new>
 #include <span>
+#include <type_traits>
 
 namespace acre {
 
@@ -195,6 +196,12 @@ public:
         if (options.prefault) touch_pages();
         begin(options.arenas);
     }
+
+    /// Refused by a sentence: no numbers, or numbers without their names.
+    template <class... Numbers>
+        requires(std::is_integral_v<Numbers> && ...)
+    __attribute__((unavailable(
+        "acre::realtime_heap: name the numbers, {{.arenas = 16, .bytes = 4096}}"))) explicit realtime_heap(Numbers...);
 
     realtime_heap(const realtime_heap&) = delete;
     realtime_heap& operator=(const realtime_heap&) = delete;

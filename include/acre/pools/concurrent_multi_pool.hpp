@@ -85,8 +85,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<basic_concurrent_multi_pool> Other>
-    explicit basic_concurrent_multi_pool(Other& other)
-        : basic_concurrent_multi_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit basic_concurrent_multi_pool(Other&);
     basic_concurrent_multi_pool(const basic_concurrent_multi_pool&) = delete;
     basic_concurrent_multi_pool& operator=(const basic_concurrent_multi_pool&) = delete;
 

@@ -72,7 +72,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<concurrent_pool> Other>
-    explicit concurrent_pool(Other& other) : concurrent_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit concurrent_pool(Other&);
     concurrent_pool(const concurrent_pool&) = delete;
     concurrent_pool& operator=(const concurrent_pool&) = delete;
 

@@ -61,7 +61,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<basic_multi_pool> Other>
-    explicit basic_multi_pool(Other& other) : basic_multi_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit basic_multi_pool(Other&);
     basic_multi_pool(const basic_multi_pool&) = delete;  // acre: not copied: acre::unique_resource moves
     basic_multi_pool& operator=(const basic_multi_pool&) = delete;
 

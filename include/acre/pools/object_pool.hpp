@@ -68,7 +68,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<object_pool> Other>
-    explicit object_pool(Other& other) : object_pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit object_pool(Other&);
     object_pool(object_pool&& other) noexcept = default;
     object_pool& operator=(object_pool&& other) noexcept {
         if (this == &other) return *this;

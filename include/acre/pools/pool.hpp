@@ -55,7 +55,7 @@ public:
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<pool> Other>
-    explicit pool(Other& other) : pool(resource_ref{detail::upstream_of_its_own_type(other)}) {}
+    ACRE_IS_NOT_COPIED explicit pool(Other&);
     /// Takes over the slots of `other`, which is left empty. Linear in the number of slabs.
     pool(pool&& other) noexcept
         : large_(std::move(other.large_)),

@@ -7,6 +7,7 @@
 #include <acre/core/detail/declarations.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
+#include <type_traits>
 
 namespace acre {
 
@@ -45,5 +46,34 @@ class basic_hardened_multi_pool {
     static_assert(detail::has_its_header<Classes>,
                   "acre.hpp leaves acre::hardened_multi_pool out: write #include <acre/pools/hardened_multi_pool.hpp>");
 };
+
+// Where the header is included, its own match better: these convert each argument.
+namespace detail {
+struct any_resource {
+    template <class R>
+        requires resource<std::remove_pointer_t<std::remove_reference_t<R>>>
+    any_resource(R&&);
+};
+struct anything {
+    anything() = default;
+    template <class From>
+    anything(From&&);
+};
+}  // namespace detail
+namespace smart_pointers {
+template <class T>
+T* make_unique(detail::any_resource, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
+    static_assert(detail::has_its_header<T>,
+                  "acre.hpp leaves acre::make_unique out: write #include <acre/adapt/smart_ptr.hpp>");
+    return nullptr;
+}
+template <class T>
+T* make_shared(detail::any_resource, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
+    static_assert(detail::has_its_header<T>,
+                  "acre.hpp leaves acre::make_shared out: write #include <acre/adapt/smart_ptr.hpp>");
+    return nullptr;
+}
+}  // namespace smart_pointers
+using namespace smart_pointers;
 
 }  // namespace acre

@@ -115,14 +115,13 @@ R& referred(const char* user, From&& from) {
 template <class Other, class R>
 concept copy_of = !std::is_const_v<Other> && std::is_convertible_v<Other*, R*>;
 
-/// Refuses a copy_of by a sentence.
-template <class Other>
-Other* upstream_of_its_own_type(Other& other) {
-    static_assert(std::is_void_v<Other>,
-                  "acre: a resource is not copied: to take memory from one of the same type, pass a pointer, as in "
-                  "acre::arena a{&other}; to refer to it as a memory_resource, write acre::pmr<acre::arena&>");
-    return &other;
-}
+// Stands before a constructor from a copy_of. As here, an unavailable function is refused where it is called, in few
+// lines of which the first is the sentence; a failed static_assert also lists what led to it.
+#define ACRE_IS_NOT_COPIED                                                                              \
+    __attribute__((                                                                                     \
+        unavailable("acre: a resource is not copied: to take memory from one of the same type, pass a " \
+                    "pointer, {&other}; capture it in a lambda as [&level]; for a memory_resource, "    \
+                    "write acre::pmr<acre::arena&>")))
 
 /// What is written in place of an R by mistake: another resource, what leads to one, or a std::reference_wrapper.
 template <class From, class R>
