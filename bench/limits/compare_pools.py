@@ -6,7 +6,7 @@ processor time for a pair of allocate and deallocate in the first tree; then for
 of its ratios to the first tree within a round, and for several threads that of elapsed time.
 
 With --costs arena_costs.cpp the same for arenas. A tree may be named twice, with a macro for the second:
-`late=include,BENCH_DOUBLE_FREES=late` measures pools that notice double frees late.
+`unchecked=include,BENCH_DOUBLE_FREES=none` measures pools that look at nothing in a free.
 
 Usage: bench/limits/compare_pools.py [--costs FILE] [--only WORKLOAD [POOL]] [--rounds N] NAME=INCLUDE_FOLDER[,MACRO]...
 """

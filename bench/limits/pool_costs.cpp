@@ -22,13 +22,17 @@ using namespace bench;
 
 constexpr std::size_t bytes = 64;
 
-// Pools that threads share: as usual, or noticing double frees as the macro says.
+// As usual, or looking at frees as the macro says.
 #ifdef BENCH_DOUBLE_FREES
 constexpr auto noticed = acre::double_free_check::BENCH_DOUBLE_FREES;
+using blocks_pool = acre::pool<bytes, 16, noticed>;
+using unshared_multi_pool = acre::basic_multi_pool<acre::default_size_classes, noticed>;
 using shared_blocks_pool = acre::concurrent_pool<bytes, 16, noticed>;
 using shared_multi_pool = acre::basic_concurrent_multi_pool<acre::default_size_classes, noticed>;
 using static_blocks_pool = acre::static_pool<bytes, acre::shared_group<struct blocks, acre::heap, noticed>>;
 #else
+using blocks_pool = acre::pool<bytes>;
+using unshared_multi_pool = acre::multi_pool;
 using shared_blocks_pool = acre::concurrent_pool<bytes>;
 using shared_multi_pool = acre::concurrent_multi_pool;
 using static_blocks_pool = acre::static_pool<bytes>;
@@ -37,7 +41,7 @@ using static_blocks_pool = acre::static_pool<bytes>;
 struct pool_blocks {
     [[gnu::always_inline]] void* allocate() { return pool.allocate(); }
     [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p); }
-    acre::pool<bytes> pool;
+    blocks_pool pool;
 };
 struct object_pool_blocks {
     [[gnu::always_inline]] void* allocate() { return pool.create(); }
@@ -54,11 +58,13 @@ struct multi_pool_blocks {
     [[gnu::always_inline]] void deallocate(void* p) { pool.deallocate(p, bytes); }
     [[gnu::always_inline]] void* allocate(std::size_t size) { return pool.allocate(size); }
     [[gnu::always_inline]] void deallocate(void* p, std::size_t size) { pool.deallocate(p, size); }
-    acre::multi_pool pool;
+    unshared_multi_pool pool;
 };
 struct multi_pool_source {
-    acre::allocator<std::byte, acre::multi_pool> get() { return acre::allocator<std::byte, acre::multi_pool>{pool}; }
-    acre::multi_pool pool;
+    acre::allocator<std::byte, unshared_multi_pool> get() {
+        return acre::allocator<std::byte, unshared_multi_pool>{pool};
+    }
+    unshared_multi_pool pool;
 };
 struct chunk_pool_blocks {
     [[gnu::always_inline]] void* allocate() { return chunks->allocate(bytes); }

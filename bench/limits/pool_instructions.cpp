@@ -30,7 +30,7 @@ struct classed {
     ~classed() { asm volatile(""); }
     std::byte storage[bytes];
 };
-constexpr auto late = acre::double_free_check::late;
+constexpr auto none = acre::double_free_check::none;
 struct job {};
 
 // How a pool is called. `size` is unknown to the compiler.
@@ -84,10 +84,14 @@ struct named_pool {
 };
 const named_pool pools[] = {
     {"pool", run_own<by_slot, acre::pool<bytes>>},
+    {"pool, unchecked", run_own<by_slot, acre::pool<bytes, 16, none>>},
     {"object_pool", run_own<by_object<block>, acre::object_pool<block>>},
     {"object_pool, with constructor and destructor", run_own<by_object<classed>, acre::object_pool<classed>>},
+    {"object_pool, unchecked, with constructor and destructor",
+     run_own<by_object<classed>, acre::object_pool<classed, none>>},
     {"multi_pool, constant size", run_own<by_constant_size, acre::multi_pool>},
     {"multi_pool", run_own<by_size, acre::multi_pool>},
+    {"multi_pool, unchecked", run_own<by_size, acre::basic_multi_pool<acre::default_size_classes, none>>},
     {"chunk_pool, constant size", run_own<by_constant_size, acre::chunk_pool<100'000, bytes>>},
     {"wait_free_pool, 4096 slots",
      [](int rounds) {
@@ -100,17 +104,19 @@ const named_pool pools[] = {
          run<by_object<classed>>(pool, rounds);
      }},
     {"concurrent_pool", run_own<by_slot, acre::concurrent_pool<bytes>>},
-    {"concurrent_pool, late", run_own<by_slot, acre::concurrent_pool<bytes, 16, late>>},
+    {"concurrent_pool, unchecked", run_own<by_slot, acre::concurrent_pool<bytes, 16, none>>},
     {"concurrent_object_pool", run_own<by_object<block>, acre::concurrent_object_pool<block>>},
     {"concurrent_object_pool, with constructor and destructor",
      run_own<by_object<classed>, acre::concurrent_object_pool<classed>>},
     {"concurrent_multi_pool, constant size", run_own<by_constant_size, acre::concurrent_multi_pool>},
     {"concurrent_multi_pool", run_own<by_size, acre::concurrent_multi_pool>},
-    {"concurrent_multi_pool, late",
-     run_own<by_size, acre::basic_concurrent_multi_pool<acre::default_size_classes, late>>},
+    {"concurrent_multi_pool, unchecked",
+     run_own<by_size, acre::basic_concurrent_multi_pool<acre::default_size_classes, none>>},
     {"static_pool", run_own<by_slot, acre::static_pool<bytes>>},
-    {"static_pool, late", run_own<by_slot, acre::static_pool<bytes, acre::shared_group<job, acre::heap, late>>>},
+    {"static_pool, unchecked", run_own<by_slot, acre::static_pool<bytes, acre::shared_group<job, acre::heap, none>>>},
     {"static_pool, group of one thread", run_own<by_slot, acre::static_pool<bytes, acre::thread_group<job>>>},
+    {"static_pool, group of one thread, unchecked",
+     run_own<by_slot, acre::static_pool<bytes, acre::thread_group<job, acre::heap, none>>>},
 };
 
 }  // namespace

@@ -125,6 +125,9 @@ std::vector<subject_case> pool_subjects() {
         make_case<over_buffer<pool<64>, 200'000>>("pool_64_buffer"),
         make_case<over_checking<acre::object_pool<wide_object>>>("object_pool"),
         make_case<alone<multi_pool>>("multi_pool_heap"),
+        make_case<over_checking<pool<64, 16, acre::double_free_check::none>>>("pool_64_unchecked"),
+        make_case<over_checking<acre::basic_multi_pool<acre::default_size_classes, acre::double_free_check::none>>>(
+            "multi_pool_unchecked"),
         make_case<over_checking<multi_pool>>("multi_pool"),
         make_case<over_checking_with<multi_pool, pool_options{.limit_bytes = 100'000},
                                      subject_traits{.bounded = true, .direct = true}>>("multi_pool_limited"),
@@ -140,7 +143,8 @@ std::vector<subject_case> pool_subjects() {
         make_case<over_checking<concurrent_pool<1000>>>("concurrent_pool_1000"),
         make_case<over_checking<concurrent_pool<4096, 4096>>>("concurrent_pool_4096_4096"),
         make_case<over_checking<concurrent_pool<20000>>>("concurrent_pool_20000"),
-        make_case<over_checking<concurrent_pool<64, 16, acre::double_free_check::late>>>("concurrent_pool_64_late"),
+        make_case<over_checking<concurrent_pool<64, 16, acre::double_free_check::none>>>(
+            "concurrent_pool_64_unchecked"),
         make_case<over_checking_with<concurrent_pool<64>, acre::concurrent_pool_options{.limit_bytes = 50'000},
                                      subject_traits{.bounded = true, .direct = true}>>("concurrent_pool_limited"),
         make_case<over_checking_with<concurrent_pool<64>, acre::concurrent_pool_options{.limit_bytes = 4096},

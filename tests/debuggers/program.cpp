@@ -46,7 +46,7 @@ acre::object_pool<bullet> many_bullets;
 acre::pool<24> slots;
 acre::multi_pool nodes;
 acre::concurrent_object_pool<bullet> shared_bullets;
-acre::concurrent_pool<64, 64, acre::double_free_check::late> late_slots;
+acre::concurrent_pool<64, 64, acre::double_free_check::none> late_slots;
 acre::concurrent_multi_pool shared_nodes;
 acre::wait_free_object_pool<bullet> wait_free_bullets{{.slots = 70}};
 acre::limited<acre::object_pool<bullet>> few{{.limit_bytes = 64}};

@@ -489,7 +489,7 @@ class checked_over : public checked_reports {};
 using checked_resources = testing::Types<
     acre::buffer, acre::inline_buffer<4096>, acre::virtual_memory, acre::heap, acre::general_heap,
     acre::typed_arena<sixty_four, 8>, acre::typed_arena<sixty_four, 8, acre::typed_arena_options{.reuse = true}>,
-    acre::arena, acre::concurrent_pool<64, 16, acre::double_free_check::late>, acre::wait_free_pool<64>,
+    acre::arena, acre::concurrent_pool<64, 16, acre::double_free_check::none>, acre::wait_free_pool<64>,
     acre::chunk_pool<8, 64>, acre::static_pool<64>, acre::limited<acre::multi_pool>, acre::statistics<acre::multi_pool>,
     acre::recycling<acre::arena>, acre::fallback<acre::inline_buffer<4096>, acre::heap>,
     acre::segregate<256, acre::multi_pool, acre::heap>>;

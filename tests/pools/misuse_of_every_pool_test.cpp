@@ -521,18 +521,13 @@ using shared_object_pool_of = acre::concurrent_object_pool<T>;
 template <class T>
 using hardened_object_pool_of = acre::hardened_object_pool<T>;
 template <class T>
-using late_object_pool_of = acre::concurrent_object_pool<T, acre::double_free_check::late>;
-template <class T>
 struct wait_free_object_pool_of : acre::wait_free_object_pool<T> {
     wait_free_object_pool_of() : acre::wait_free_object_pool<T>({.slots = 8}) {}
 };
-using object_pools =
-    testing::Types<pool_of<object_pool_of>, pool_of<shared_object_pool_of>, pool_of<hardened_object_pool_of>,
-                   pool_of<late_object_pool_of>, pool_of<wait_free_object_pool_of>>;
+using object_pools = testing::Types<pool_of<object_pool_of>, pool_of<shared_object_pool_of>,
+                                    pool_of<hardened_object_pool_of>, pool_of<wait_free_object_pool_of>>;
 template <class Pool>
 constexpr bool marks_destroying = true;
-template <class T>
-constexpr bool marks_destroying<late_object_pool_of<T>> = false;
 template <class T>
 constexpr bool marks_destroying<wait_free_object_pool_of<T>> = false;
 TYPED_TEST_SUITE(misuse_by_an_object, object_pools);

@@ -76,11 +76,12 @@ template <class T, class R = arena>
 using arena_vector = acre::arena_vector<T, R>;
 using arena_string = basic_arena_string<arena>;
 
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+// Checked resources notice a double free at once in any case.
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check = double_free_check{}>
 using pool = checked<acre::pool<Slot, Align>>;
-template <class T>
+template <class T, double_free_check = double_free_check{}>
 using object_pool = checked<acre::object_pool<T>>;
-template <class Classes>
+template <class Classes, double_free_check = double_free_check{}>
 using basic_multi_pool = checked<acre::basic_multi_pool<Classes>>;
 using multi_pool = basic_multi_pool<default_size_classes>;
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
@@ -98,7 +99,6 @@ using concurrent_arena = checked<acre::concurrent_arena>;
 using concurrent_multi_arena = checked<acre::concurrent_multi_arena>;
 template <std::size_t Arenas, std::size_t Bytes>
 using inline_concurrent_multi_arena = checked<acre::inline_concurrent_multi_arena<Arenas, Bytes>>;
-// Checked resources notice a double free at once in any case.
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check = double_free_check{}>
 using concurrent_pool = checked<acre::concurrent_pool<Slot, Align>>;
 template <class T, double_free_check = double_free_check{}>

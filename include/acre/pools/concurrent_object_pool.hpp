@@ -30,7 +30,7 @@ static_assert(false,
 
 namespace acre {
 
-/// Objects of type T, created and destroyed by any thread. `Check` says when a double free is noticed.
+/// Objects of type T, created and destroyed by any thread. `Check` says what is looked at in a free.
 template <class T, double_free_check Check>
 class concurrent_object_pool
     : public detail::object_face<concurrent_object_pool<T, Check>, T,

@@ -12,7 +12,7 @@
 // any resource that nobody else uses at the same time.
 //
 // Cost: allocate and deallocate have 17 and 37 instructions, none of them atomic; one lock in 1 to 509 operations. With
-// double_free_check::late they have 16 and 27, and most double frees are noticed late.
+// double_free_check::none they have 16 and 14, and a free looks at nothing.
 // Memory: as acre::pool, up to 4 KiB for each magazine, and the free slots in each thread's two magazines: at most
 // thread_bytes (64 KiB), but always two slots. A request may be refused at the limit while other threads keep free
 // slots. A double free, a pointer into the middle of a slot and a pointer of another resource abort with a message at
@@ -49,7 +49,7 @@ static_assert(false, "acre::concurrent_pool needs threads, which this target doe
 
 namespace acre {
 
-/// Slots of `Slot` bytes aligned to `Align`, for all threads. `Check` says when a double free is noticed.
+/// Slots of `Slot` bytes aligned to `Align`, for all threads. `Check` says what is looked at in a free.
 template <std::size_t Slot, std::size_t Align, double_free_check Check>
 class concurrent_pool : public detail::slot_face<concurrent_pool<Slot, Align, Check>, Slot, Align> {
     using face = detail::slot_face<concurrent_pool, Slot, Align>;
@@ -144,7 +144,7 @@ protected:
                   options.region_slots,
                   detail::magazine::capacity(geometry.slot_bytes, options.thread_bytes),
                   upstream,
-                  Check},
+                  checks_frees},
           report_(options.report_live) {
         require_at_least(geometry.first_slab_bytes, derived, "limit_bytes", options.limit_bytes);
         forks_.guard(depot_.lock(), this, &abandon_other_caches);
@@ -171,40 +171,34 @@ protected:
         if (!depot_.slabs().owns_slot(geometry, p)) return false;
         return depot_.slabs().is_free(geometry, p) || is_cached(p);
     }
-    static constexpr bool marks_destroying = Check == double_free_check::at_once;
-    /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. A pool that notices
-    /// double frees late does not mark it.
+    static constexpr bool checks_frees = detail::checks_frees<Check>;
+    static constexpr bool marks_destroying = checks_frees;
+    /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot.
     [[gnu::always_inline]] void begin_destroying(const char* derived, void* p) noexcept {
-        if constexpr (Check == double_free_check::at_once) {
-            if (!depot_.slabs().mark_ending(geometry, p)) [[unlikely]]
-                abort_on(derived, p);
-            if (is_marked(p)) [[unlikely]] {
-                detail::bitmap_slabs::mark_live(geometry, p);
-                abort_on(derived, p);
-            }
-        } else {
-            if (depot_.slabs().mistake_with(geometry, p) != nullptr) abort_on(derived, p);
+        if (!depot_.slabs().mark_ending(geometry, p)) [[unlikely]]
+            abort_on(derived, p);
+        if (is_marked(p)) [[unlikely]] {
+            detail::bitmap_slabs::mark_live(geometry, p);
+            abort_on(derived, p);
         }
     }
-    [[gnu::always_inline]] void end_destroying(const char* derived, void* p) noexcept {
-        if constexpr (Check == double_free_check::at_once) {
-            // Without the checks of give_back: the slot was live, and is no longer ending.
-            detail::bitmap_slabs::mark_live(geometry, p);
-            depot_.slabs().mark_cached(geometry, p);
-            poison(p, geometry.slot_bytes);
-            keep(p, [] {});
-        } else {
-            give_back(derived, p);
-        }
+    [[gnu::always_inline]] void end_destroying(const char*, void* p) noexcept {
+        // Without the checks of give_back: the slot was live, and is no longer ending.
+        detail::bitmap_slabs::mark_live(geometry, p);
+        depot_.slabs().mark_cached(geometry, p);
+        poison(p, geometry.slot_bytes);
+        keep(p);
     }
     /// True between these two calls.
     bool is_destroying(const void* p) const noexcept { return detail::bitmap_slabs::is_ending(geometry, p); }
     // The name of the derived pool as a constant, which costs deallocate no load.
     [[gnu::always_inline]] void give_back(const char* derived, void* p) noexcept {
         if (p == nullptr) return;
-        const auto on_misuse = [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); };
-        depot_.slabs().cache<Check>(geometry, p, detail::bitmap_slabs::place_of(geometry, p), mark_at, on_misuse);
-        keep(p, on_misuse);
+        if constexpr (checks_frees) {
+            depot_.slabs().cache(geometry, p, detail::bitmap_slabs::place_of(geometry, p), mark_at,
+                                 [this, derived, p]() __attribute__((always_inline)) { abort_on(derived, p); });
+        }
+        keep(p);
     }
 
 private:
@@ -215,19 +209,19 @@ private:
     static constexpr std::size_t mark_at = detail::free_mark::offset(geometry.slot_bytes);
 
     bool is_marked(void* p) const noexcept { return depot_.slabs().is_marked(p, mark_at); }
+
     // False also for a slot in a magazine that has no mark any more, or never had one, if this thread freed others
     // since.
     bool is_cached(void* p) const noexcept {
-        if (Check == double_free_check::at_once && is_marked(p)) return true;
+        if (checks_frees && is_marked(p)) return true;
         const detail::thread_cache* cache = this_cache();
         return cache != nullptr && cache->got_last(p);
     }
 
     // Puts a cached slot into this thread's magazine.
-    template <class OnMisuse>
-    [[gnu::always_inline]] void keep(void* p, OnMisuse on_misuse) noexcept {
+    [[gnu::always_inline]] void keep(void* p) noexcept {
         detail::thread_cache* cache = this_cache();
-        if (cache == nullptr || !cache->put<Check>(p, on_misuse)) [[unlikely]]
+        if (cache == nullptr || !cache->put(p)) [[unlikely]]
             deallocate_slow(p);
     }
 
@@ -240,7 +234,7 @@ private:
     }
 
     [[gnu::always_inline]] static void mark_live(void* p) noexcept {
-        detail::bitmap_slabs::uncache<Check>(p, mark_at);
+        if constexpr (checks_frees) detail::bitmap_slabs::uncache(p, mark_at);
         unpoison(p, Slot);
     }
 

@@ -120,6 +120,7 @@ protected:
         report_.write(name_, [this] { return live(); });
     }
     void give_back(const char* derived, void* slot) noexcept { slabs_.give_back(0, slot_bytes, derived, slot); }
+    static constexpr bool checks_frees = true;
     static constexpr bool marks_destroying = true;
     void begin_destroying(const char* derived, void* slot) noexcept {
         slabs_.mark_ending(0, slot_bytes, derived, slot);

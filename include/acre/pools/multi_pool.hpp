@@ -35,9 +35,10 @@
 
 namespace acre {
 
-/// Slots of the size classes of `Classes`, and upstream blocks for larger requests.
-template <class Classes>
-class basic_multi_pool : public detail::no_clear<basic_multi_pool<Classes>> {
+/// Slots of the size classes of `Classes`, and upstream blocks for larger requests. `Check` says what is looked at in a
+/// free.
+template <class Classes, double_free_check Check>
+class basic_multi_pool : public detail::no_clear<basic_multi_pool<Classes, Check>> {
     static_assert(size_class_policy<Classes>,
                   "acre::basic_multi_pool: see acre/pools/size_classes.hpp for what a policy provides");
 
@@ -103,6 +104,7 @@ public:
             return deallocate_slow(p, bytes, alignment);
         using detail::bitmap_slabs;
         bitmap_slabs& slabs = slabs_of(last);
+        if constexpr (!checks_frees) return slabs.list(p);
         const auto place = bitmap_slabs::place_in<tables::common_slab_bytes>(p);
         if (!slabs.give_back(tables::geometry[index_of(slabs)], p, place)) [[unlikely]]
             give_back_slow(slabs, p);
@@ -125,6 +127,9 @@ public:
     std::size_t release_unused() noexcept {
         std::size_t bytes = 0;
         for (std::size_t index = 0; index < tables::count; ++index) {
+            if (const void* wrong = classes_[index].settle(tables::geometry[index])) {
+                abort_on(index, wrong, classes_[index].mistake_with(tables::geometry[index], wrong));
+            }
             bytes += classes_[index].release_unused(tables::geometry[index], upstream_);
         }
         return bytes;
@@ -194,17 +199,29 @@ public:
     }
 
 private:
+    static constexpr bool checks_frees = detail::checks_frees<Check>;
+
     [[gnu::always_inline]] bool take(std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         std::size_t index;
         if ((alignment & (alignment - 1)) != 0 || !tables::find(bytes, alignment, index)) [[unlikely]]
             return false;
         // For a constant size the layout is constants, not loads.
-        if (__builtin_constant_p(index)) return classes_[index].take(tables::geometry[index], p);
-        if (tables::needs_search(alignment)) return classes_[index].take(p);
-        return slabs_of(tables::last_granule(bytes, alignment)).take(p);
+        if (__builtin_constant_p(index) || tables::needs_search(alignment)) {
+            if constexpr (!checks_frees) {
+                if (classes_[index].take_listed(p)) return true;
+            }
+            if (__builtin_constant_p(index)) return classes_[index].take(tables::geometry[index], p);
+            return classes_[index].take(p);
+        }
+        detail::bitmap_slabs& slabs = slabs_of(tables::last_granule(bytes, alignment));
+        if constexpr (!checks_frees) {
+            if (slabs.take_listed(p)) return true;
+        }
+        return slabs.take(p);
     }
 
     [[gnu::always_inline]] void give_back(std::size_t index, void* p) noexcept {
+        if constexpr (!checks_frees) return classes_[index].list(p);
         const detail::slab_geometry& geometry = tables::geometry[index];
         if (!classes_[index].give_back(geometry, p, detail::bitmap_slabs::place_of(geometry, p))) [[unlikely]]
             give_back_slow(classes_[index], p);

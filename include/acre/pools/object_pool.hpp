@@ -38,21 +38,23 @@ template <class Pool>
 class pool_walk {
 public:
     pool_walk() noexcept = default;
-    explicit pool_walk(const Pool& walked) noexcept : at_(walked.first_live()) {}
+    explicit pool_walk(const Pool& walked) noexcept : pool_(&walked), at_(walked.first_live()) {}
 
     void* object() const noexcept { return at_.slot; }
-    void next() noexcept { Pool::advance(at_); }
+    void next() noexcept { pool_->advance(at_); }
 
 private:
+    const Pool* pool_ = nullptr;
     bitmap_slabs::position at_;
 };
 
 }  // namespace detail
 
-/// Objects of type T, created and destroyed in any order.
-template <class T>
-class object_pool : public detail::object_face<object_pool<T>, T, pool<sizeof(detail::defined<T>), alignof(T)>> {
-    using base = detail::object_face<object_pool<T>, T, pool<sizeof(detail::defined<T>), alignof(T)>>;
+/// Objects of type T, created and destroyed in any order. `Check` says what is looked at in a free.
+template <class T, double_free_check Check>
+class object_pool
+    : public detail::object_face<object_pool<T, Check>, T, pool<sizeof(detail::defined<T>), alignof(T), Check>> {
+    using base = detail::object_face<object_pool, T, pool<sizeof(detail::defined<T>), alignof(T), Check>>;
     using walk = detail::pool_walk<object_pool>;
 
 public:

@@ -21,16 +21,15 @@ struct pool_options {
     bool report_live = false;
 };
 
-/// When a pool that threads share notices that a slot was freed twice: a template argument of these pools, and of
-/// shared_group. docs/misuse.md has what each choice notices and costs.
+/// What a pool looks at when a slot is freed: a template argument of pools, and of the groups of static_pool.
+/// docs/misuse.md has what each choice notices and costs.
 enum class double_free_check {
-    /// In the second free, by a mark in the free slot. A mark that the program wrote over is noticed when
-    /// the slot goes back to its slab.
+    /// Whether it is a live slot of the pool: a double free, and each other wrong pointer, is noticed in the free.
     at_once,
-    /// In the second free if it follows the first one in the same thread. Otherwise when the slot goes back to its slab
-    /// for the second time: at a thread's end, in release_unused(), at the pool's end. Until then two owners may have
-    /// the slot. Allocating takes 1 to 6 instructions less, freeing 10 to 13.
-    late,
+    /// Nothing. A free puts the slot in front of the others, so it and the next allocation take a few instructions. A
+    /// mistake is noticed when the slot goes back to its slab, if it does: in release_unused(), in a walk over the
+    /// objects, at a thread's end. Until then two owners may have the slot. Under AddressSanitizer the same as at_once.
+    none,
 };
 
 /// Options of acre::concurrent_pool, acre::concurrent_object_pool and acre::concurrent_multi_pool.

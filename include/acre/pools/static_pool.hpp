@@ -8,10 +8,10 @@
 // thread at a time uses, without a cache and without a lock.
 //
 // Cost: by default allocate and deallocate have 13 and 33 instructions, none of them atomic, and one lock in 1 to 509
-// operations; for one thread 19 and 23, without a lock; with double_free_check::late 12 and 23. Memory comes
-// from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared pools
-// by acre::pool_registry::recycle(). A pool that gets no memory calls recycle(), a group of one thread also gives its
-// other sizes back, and it tries again before it fails. Each thread keeps the free slots of two magazines: at most
+// operations; for one thread 19 and 23, without a lock; with double_free_check::none 12 and 10, and 7 and 6. Memory
+// comes from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared
+// pools by acre::pool_registry::recycle(). A pool that gets no memory calls recycle(), a group of one thread also gives
+// its other sizes back, and it tries again before it fails. Each thread keeps the free slots of two magazines: at most
 // 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a pointer of another resource
 // abort with a message at once, in every build (docs/misuse.md).
 //
@@ -70,13 +70,13 @@ namespace acre {
 struct every_thread;
 
 /// A further group of all threads. Its memory comes from `Upstream`, a resource without state that any thread may use.
-/// `Check` says when a double free is noticed.
+/// `Check` says what is looked at in a free.
 template <class Name, stateless_resource Upstream, double_free_check Check>
 struct shared_group;
 
 /// The group `Name` of one thread at a time. Its memory comes from `Upstream`, a resource without state; with heap the
 /// plain Name means the same.
-template <class Name, stateless_resource Upstream>
+template <class Name, stateless_resource Upstream, double_free_check Check>
 struct thread_group;
 
 /// Where memory comes from in a group that does not name it: a plain Name, or every_thread, the default of static_pool,
@@ -224,7 +224,7 @@ struct group_traits {
     using name = Group;
     using upstream = typename group_upstream<Group>::type;
     static constexpr bool shared = std::is_same_v<Group, every_thread>;
-    static constexpr double_free_check check = double_free_check::at_once;
+    static constexpr double_free_check check{};
 };
 template <class Name, class Upstream, double_free_check Check>
 struct group_traits<shared_group<Name, Upstream, Check>> {
@@ -233,22 +233,26 @@ struct group_traits<shared_group<Name, Upstream, Check>> {
     static constexpr bool shared = true;
     static constexpr double_free_check check = Check;
 };
-template <class Name, class Upstream>
-struct group_traits<thread_group<Name, Upstream>> {
+template <class Name, class Upstream, double_free_check Check>
+struct group_traits<thread_group<Name, Upstream, Check>> {
     using name = Name;
     using upstream = Upstream;
     static constexpr bool shared = false;
-    static constexpr double_free_check check = double_free_check::at_once;
+    static constexpr double_free_check check = Check;
 };
 
 /// Slots of `Slot` bytes for one thread at a time.
-template <std::size_t Slot, class Name, class Upstream, bool Shared,
-          double_free_check Check = double_free_check::at_once>
+template <std::size_t Slot, class Name, class Upstream, bool Shared, double_free_check Check = double_free_check{}>
 class static_slots {
 public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
-    [[gnu::always_inline]] static bool take(void*& p) noexcept { return all.slabs.take(geometry, p); }
+    [[gnu::always_inline]] static bool take(void*& p) noexcept {
+        if constexpr (!checks_frees<Check>) {
+            if (all.slabs.take_listed(p)) return true;
+        }
+        return all.slabs.take(geometry, p);
+    }
 
     [[gnu::noinline]] static void* take_slow() noexcept {
         if (!all.registered) {
@@ -263,6 +267,7 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
+        if constexpr (!checks_frees<Check>) return all.slabs.list(p);
         if (!all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p))) [[unlikely]]
             give_back_slow(p);
     }
@@ -281,6 +286,8 @@ public:
     }
 
     static std::size_t release_unused() noexcept {
+        if (const void* wrong = all.slabs.settle(geometry))
+            abort_on_misuse(static_pool_name, all.slabs.mistake_with(geometry, wrong), wrong);
         const std::size_t bytes = all.slabs.release_unused(geometry, Upstream{});
         all.slots = all.slabs.slots(geometry);
         all.live.store(live(), std::memory_order_relaxed);
@@ -352,10 +359,11 @@ public:
     }
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
-        const auto on_misuse = [p]() __attribute__((always_inline)) { abort_on(p); };
-        const bitmap_slabs::place at = bitmap_slabs::place_of(geometry, p);
-        all.depot.slabs().template cache<Check>(geometry, p, at, mark_at, on_misuse);
-        if (!local.cache.template put<Check>(p, on_misuse)) [[unlikely]]
+        if constexpr (checks_frees<Check>) {
+            all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p), mark_at,
+                                    [p]() __attribute__((always_inline)) { abort_on(p); });
+        }
+        if (!local.cache.put(p)) [[unlikely]]
             give_back_slow(p);
     }
 
@@ -375,7 +383,9 @@ private:
     static pool_registry::entry describe() noexcept {
         return {geometry.slot_bytes, group_name, true, live(), held_bytes()};
     }
-    [[gnu::always_inline]] static void mark_live(void* p) noexcept { bitmap_slabs::uncache<Check>(p, mark_at); }
+    [[gnu::always_inline]] static void mark_live(void* p) noexcept {
+        if constexpr (checks_frees<Check>) bitmap_slabs::uncache(p, mark_at);
+    }
     [[noreturn, gnu::noinline, gnu::cold]] static void abort_on(const void* p) noexcept {
         const char* what = all.depot.slabs().mistake_with(geometry, p);
         // Null when two threads freed the slot at once and it was allocated again meanwhile.
@@ -386,7 +396,7 @@ private:
         geometry,   static_pool_name,
         Upstream{}, SIZE_MAX,
         SIZE_MAX,   detail::magazine::capacity(geometry.slot_bytes, concurrent_pool_options{}.thread_bytes),
-        Upstream{}, Check};
+        Upstream{}, checks_frees<Check>};
 
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
         if (attach()) {

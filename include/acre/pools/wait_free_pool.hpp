@@ -199,6 +199,7 @@ protected:
     }
     /// True when the slot at `p` is free; aborts with a message when `p` is not a slot.
     bool is_free(const void* p) const noexcept { return is_free_slot(slot_at(name_, p)); }
+    static constexpr bool checks_frees = true;
     static constexpr bool marks_destroying = false;
     /// Around the destructor of the object in `p`. Aborts with a message unless it is a live slot. Nothing marks it.
     void begin_destroying(const char* derived, const void* p) const noexcept {

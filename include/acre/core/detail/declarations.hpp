@@ -67,14 +67,15 @@ struct multi_arena_fit;
 
 // Pools.
 struct pool_options;
-template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
+enum class double_free_check;
+template <std::size_t Slot, std::size_t Align = natural_alignment(Slot), double_free_check Check = double_free_check{}>
 class pool;
-template <class T>
+template <class T, double_free_check Check = double_free_check{}>
 class object_pool;
 struct default_size_classes;
 template <std::size_t... Bytes>
 struct size_class_list;
-template <class Classes>
+template <class Classes, double_free_check Check = double_free_check{}>
 class basic_multi_pool;
 using multi_pool = basic_multi_pool<default_size_classes>;
 template <std::size_t Slot, std::size_t Align = natural_alignment(Slot)>
@@ -92,10 +93,9 @@ template <class Group>
 struct group_upstream;
 template <std::size_t Size, class Group = every_thread>
 class static_pool;
-enum class double_free_check;
 template <class Name, stateless_resource Upstream = heap, double_free_check Check = double_free_check{}>
 struct shared_group;
-template <class Name, stateless_resource Upstream = heap>
+template <class Name, stateless_resource Upstream = heap, double_free_check Check = double_free_check{}>
 struct thread_group;
 class pool_registry;
 struct concurrent_pool_options;

@@ -38,8 +38,12 @@ struct checked_pool_form {
     static constexpr std::size_t slot_bytes = Slot;
     static constexpr std::size_t slot_alignment = Align;
 };
-template <std::size_t Slot, std::size_t Align>
-struct checked_form<pool<Slot, Align>> : checked_pool_form<pool, Slot, Align> {};
+template <std::size_t Slot, std::size_t Align, double_free_check Check>
+struct checked_form<pool<Slot, Align, Check>> {
+    using type = pool<fenced_block::of(Slot, Align).bytes, fenced_block::front(Align)>;
+    static constexpr std::size_t slot_bytes = Slot;
+    static constexpr std::size_t slot_alignment = Align;
+};
 template <std::size_t Slot, std::size_t Align>
 struct checked_form<hardened_pool<Slot, Align>> : checked_pool_form<hardened_pool, Slot, Align> {};
 template <std::size_t Slot, std::size_t Align, double_free_check Check>
@@ -55,8 +59,12 @@ struct checked_object_pool_form {
     static constexpr std::size_t slot_bytes = sizeof(T);
     static constexpr std::size_t slot_alignment = alignof(T);
 };
-template <class T>
-struct checked_form<object_pool<T>> : checked_object_pool_form<object_pool, T> {};
+template <class T, double_free_check Check>
+struct checked_form<object_pool<T, Check>> {
+    using type = object_pool<fenced_slot<T>>;
+    static constexpr std::size_t slot_bytes = sizeof(T);
+    static constexpr std::size_t slot_alignment = alignof(T);
+};
 template <class T>
 struct checked_form<hardened_object_pool<T>> : checked_object_pool_form<hardened_object_pool, T> {};
 template <class T, double_free_check Check>

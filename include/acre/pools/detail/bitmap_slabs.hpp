@@ -36,6 +36,10 @@
 
 namespace acre::detail {
 
+/// Whether a pool looks at what is freed. Builds that poison freed storage always do.
+template <double_free_check Check>
+inline constexpr bool checks_frees = poisoning || Check == double_free_check::at_once;
+
 /// Upper limits for the slabs of one pool.
 struct slab_limits {
     std::size_t bytes = SIZE_MAX;         // held from upstream
@@ -156,44 +160,58 @@ public:
         return nullptr;
     }
 
+    /// For pools that look at nothing in a free: lists a slot by a pointer in it, without a check. The slab still
+    /// counts it as taken.
+    [[gnu::always_inline]] void list(void* p) noexcept {
+        *static_cast<next_slot*>(p) = listed_;
+        listed_ = p;
+    }
+    /// Sets `p` to the slot listed last; false when none is.
+    [[gnu::always_inline]] bool take_listed(void*& p) noexcept {
+        p = listed_;
+        if (p == nullptr) [[unlikely]]
+            return false;
+        listed_ = *static_cast<next_slot*>(p);
+        return true;
+    }
+    /// Returns the listed slots to their slabs. Null, or one that is no live slot of this: it was listed by mistake.
+    [[nodiscard, gnu::noinline]] void* settle(const slab_geometry& geometry) noexcept {
+        while (listed_ != nullptr) {
+            void* p = std::exchange(listed_, *static_cast<next_slot*>(listed_));
+            if (!give_back_cached(geometry, p, false)) return p;
+        }
+        return nullptr;
+    }
+
     /// Any thread: frees a slot into a magazine, with the checks of give_back. The slab still counts it as taken, and
-    /// the slot gets a free_mark, `mark_at` bytes from its begin. Where double frees are noticed late it gets none, so
-    /// a double free, or an address at which a slot could begin but none does, is noticed by give_back_cached.
-    template <double_free_check Check, class OnMisuse>
+    /// the slot gets a free_mark, `mark_at` bytes from its begin. Pools that look at nothing in a free do not call it.
+    template <class OnMisuse>
     [[gnu::always_inline]] void cache(const slab_geometry& geometry, void* p, const place& at, std::size_t mark_at,
                                       OnMisuse on_misuse) const noexcept {
         if (!owns_slab(at.home) || !at.begins_slot) [[unlikely]]
             on_misuse();
-        if constexpr (Check == double_free_check::at_once) {
-            // Not atomic, as in give_back: while the slot is live no other thread writes its byte.
-            if (at.home->states[at.slot] != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
-                on_misuse();
-            free_mark::set(p, mark_at, this);
-        } else if (is_poisoned(p)) {
+        // Not atomic, as in give_back: while the slot is live no other thread writes its byte.
+        if (at.home->states[at.slot] != slot_state::live || free_mark::is_set(p, mark_at, this)) [[unlikely]]
             on_misuse();
-        }
+        free_mark::set(p, mark_at, this);
         poison(p, geometry.slot_bytes);
     }
-    /// Makes a slot live that its thread took from a magazine.
-    template <double_free_check Check>
-    [[gnu::always_inline]] static void uncache(void* p, std::size_t mark_at) noexcept {
-        if constexpr (Check == double_free_check::at_once) free_mark::clear(p, mark_at);
-    }
+    /// Makes a slot live that cache() freed and its thread took from a magazine.
+    [[gnu::always_inline]] static void uncache(void* p, std::size_t mark_at) noexcept { free_mark::clear(p, mark_at); }
     /// True when a magazine got the slot `p` and the program has not written over its mark.
     bool is_marked(void* p, std::size_t mark_at) const noexcept { return free_mark::is_set(p, mark_at, this); }
     /// Marks a slot that goes to a magazine without cache(): from its slab, or at the end of its destructor.
     void mark_cached(const slab_geometry& geometry, void* p) const noexcept {
         free_mark::set(p, free_mark::offset(geometry.slot_bytes), this);
     }
-    /// Returns a slot to its slab that cache<check> freed. False when the slab has it already: then it was freed twice;
-    /// and when it has lost its mark: two threads freed it at the same moment and it was handed out again, or the
-    /// program wrote to it.
-    bool give_back_cached(const slab_geometry& geometry, void* p, double_free_check check) noexcept {
+    /// Returns a slot to its slab that cache() freed, or that was freed without a look (then it is not `marked`). False
+    /// when it is no live slot of this: freed twice, or by mistake; and when it has lost its mark: two threads freed it
+    /// at the same moment and it was handed out again, or the program wrote to it.
+    bool give_back_cached(const slab_geometry& geometry, void* p, bool marked) noexcept {
         const place at = place_of(geometry, p);
-        assert(owns_slab(at.home));
-        if (state_of(at) != slot_state::live) [[unlikely]]
+        if (!owns_slab(at.home) || !at.begins_slot || state_of(at) != slot_state::live) [[unlikely]]
             return false;
-        if (check == double_free_check::at_once && !is_marked(p, free_mark::offset(geometry.slot_bytes))) [[unlikely]]
+        if (marked && !is_marked(p, free_mark::offset(geometry.slot_bytes))) [[unlikely]]
             return false;
         mark_free(geometry, at, p);
         if (at.home->names.lister == nullptr) list_last(at.home);
@@ -256,6 +274,7 @@ public:
     std::size_t used(const slab_geometry& geometry) const noexcept {
         std::size_t count = 0;
         for (const slab* each = first_; each != nullptr; each = each->next) count += live(geometry, each);
+        for (const void* each = listed_; each != nullptr; each = *static_cast<const next_slot*>(each)) --count;
         return count;
     }
 
@@ -292,6 +311,7 @@ public:
     /// Gives everything back to upstream, live slots included; growth starts again at the first slab.
     void release(const slab_geometry& geometry, resource_ref upstream) noexcept {
         forget_next();
+        listed_ = nullptr;
         while (first_ != nullptr) {
             slab* region = first_;
             first_ = end_of_region(geometry, region);
@@ -305,6 +325,7 @@ public:
     /// Marks every slot free and keeps the slabs.
     void clear(const slab_geometry& geometry) noexcept {
         forget_next();
+        listed_ = nullptr;
         for (slab* each = first_; each != nullptr; each = each->next) {
             fill_map(geometry, each);
             poison_slots(geometry, each);
@@ -428,6 +449,9 @@ private:
     static_assert(offsetof(slab, states) == slab_geometry::header_front);
 
     bitmap_slabs& operator=(const bitmap_slabs&) noexcept = default;
+
+    // A pointer where objects of the program were and will be.
+    using next_slot [[gnu::may_alias]] = void*;
 
     // In a pool that threads share, a thread frees while another reads the map of the same slab under a lock. So map
     // bytes are atomic, and relaxed: the checks need no order, since a slot changes its state in one thread at a time,
@@ -796,6 +820,7 @@ private:
     std::size_t fresh_region_bytes_ = 0;  // bytes of the newest region until its first slab is made
     std::size_t held_bytes_ = 0;
     std::size_t slab_count_ = 0;
+    void* listed_ = nullptr;  // slots that were freed without a look
     // The recent slots, and their bytes in the map. In arrays of their own: the compiler stores a pair of neighbours as
     // one vector, from which a load of the second half right after it waits (AMD Zen 4: 13.5 ns for a replacement in
     // place of 9.9).

@@ -10,7 +10,6 @@
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
-#include <acre/pools/pool_options.hpp>
 #include <atomic>
 #include <cstddef>
 #include <utility>
@@ -79,19 +78,12 @@ public:
         return true;
     }
 
-    /// Keeps a free slot; false when the loaded magazine is full. Where double frees are noticed late it calls
-    /// `on_misuse`, which must not return, when the magazine got this slot last.
-    template <double_free_check Check, class OnMisuse>
-    [[gnu::always_inline]] bool put(void* slot, OnMisuse on_misuse) noexcept {
+    /// Keeps a free slot; false when the loaded magazine is full.
+    [[gnu::always_inline]] bool put(void* slot) noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
         if (count == room_) [[unlikely]]
             return false;
-        void** top = loaded_->cells() + count;
-        if constexpr (Check == double_free_check::late) {
-            if (*top == slot) [[unlikely]]
-                on_misuse();
-        }
-        top[1] = slot;
+        loaded_->cells()[count + 1] = slot;
         count_.store(count + 1, std::memory_order_relaxed);
         return true;
     }

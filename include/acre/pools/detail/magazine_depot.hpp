@@ -8,8 +8,9 @@
 //  3. When B's loaded and spare magazines are full, B takes the lock and hands a full one to the depot for an empty one
 //     (put). When A has used up both of its own, it takes the lock and swaps an empty one for a full one (take). So the
 //     slot reaches A again inside a whole magazine: two array accesses per slot, one lock per magazine.
-//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs. Where double
-//     frees are noticed late, step 2 sets no mark. A slot that is free in its slab already was freed twice.
+//  4. The depot keeps at most max_full full magazines. Slots of any further one return to their slabs. A pool that
+//  looks
+//     at nothing in a free sets no mark in step 2: then this is where a slot that was freed twice is noticed.
 //  5. When the depot has no full magazine, A's is filled from the slabs, which call upstream when they are used up.
 //
 // Cost: an exchange is a lock and a few stores; filling a magazine from the slabs, or emptying it, is a dozen
@@ -27,7 +28,6 @@
 #include <acre/pools/detail/large_blocks.hpp>
 #include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
-#include <acre/pools/pool_options.hpp>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -44,7 +44,7 @@ struct depot_config {
     std::size_t region_slots;
     std::size_t magazine_slots;  // capacity of one magazine
     resource_ref bookkeeping;    // upstream of magazines and caches
-    double_free_check check;
+    bool checks_frees;           // marks what is freed
 };
 
 /// The slabs and the magazines of a concurrent pool, on cache lines of their own.
@@ -79,8 +79,7 @@ public:
             cache.spare_->claim(config.magazine_slots);
         }
         cache.swap_magazines(config.magazine_slots);
-        // An empty magazine has nothing to compare with.
-        cache.put<double_free_check::at_once>(slot, [] {});
+        cache.put(slot);
     }
 
     /// Returns a slot for a thread without a cache; null when there is no memory.
@@ -199,7 +198,7 @@ public:
         }
         while (taken != nullptr) {
             void* slot = std::exchange(taken, *static_cast<void**>(taken));
-            slabs_.give_back_cached(config.geometry, slot, double_free_check::late);
+            slabs_.give_back_cached(config.geometry, slot, false);
         }
         return count == 0 && cache.loaded_ != nullptr && cache.spare_ != nullptr;
     }
@@ -351,7 +350,7 @@ private:
         std::size_t count = 0;
         void* slot = take_from_slabs(config);
         while (slot != nullptr) {
-            if (config.check == double_free_check::at_once) slabs_.mark_cached(config.geometry, slot);
+            if (config.checks_frees) slabs_.mark_cached(config.geometry, slot);
             cells[count++] = slot;
             slot = count == capacity ? nullptr : take_within(config, 0);
         }
@@ -418,7 +417,7 @@ private:
 
     // Returns a freed slot to its slab.
     void give_back(const depot_config& config, void* slot) noexcept {
-        if (!slabs_.give_back_cached(config.geometry, slot, config.check)) [[unlikely]]
+        if (!slabs_.give_back_cached(config.geometry, slot, config.checks_frees)) [[unlikely]]
             abort_on(config, slot);
     }
 

@@ -62,6 +62,10 @@ public:
             this->give_back(Derived::name, object);
         } else {
             if (this->visiting() && this->is_free(object)) return;
+            if constexpr (!Pool::checks_frees) {
+                detail::destroy_at(object);
+                return this->give_back(Derived::name, object);
+            }
             this->begin_destroying(Derived::name, object);
             if constexpr (Pool::marks_destroying) {
                 detail::destroy_at(object);
@@ -117,6 +121,7 @@ private:
         const std::size_t before = resets_;
         T* object = construct_at_or<T>(
             slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
+        if constexpr (!Pool::checks_frees) return object;
         // Otherwise the slot would be handed out again while this object is in it.
         if (resets_ != before) [[unlikely]]
             abort_on_misuse(Derived::name, mistake::reset_in_constructor, slot);
