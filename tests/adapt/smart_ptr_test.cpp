@@ -8,7 +8,10 @@
 #include <acre/arenas/typed_arena.hpp>
 #include <acre/combine/limited.hpp>
 #include <acre/memory/heap.hpp>
+#include <acre/observe/statistics.hpp>
 #include <acre/pools/chunk_pool.hpp>
+#include <acre/pools/concurrent_multi_pool.hpp>
+#include <acre/pools/concurrent_object_pool.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <acre/pools/object_pool.hpp>
 #include <cstdint>
@@ -308,6 +311,43 @@ TEST(smart_ptr_in_a_typed_arena, to_a_base) {
     any.reset();
     EXPECT_EQ(wargs.live(), 0u);
     EXPECT_EQ(beast::ended(), 11);
+}
+
+template <class R>
+class shared_pool : public testing::Test {};
+using shared_pools = testing::Types<acre::object_pool<tracked>, acre::concurrent_object_pool<tracked>,
+                                    acre::statistics<acre::object_pool<tracked>>, acre::multi_pool,
+                                    acre::concurrent_multi_pool, acre::chunk_pool<10, 16, 64, 128>, acre::arena>;
+TYPED_TEST_SUITE(shared_pool, shared_pools);
+
+TYPED_TEST(shared_pool, lives_with_the_last_pointer_into_it) {
+    tracked::start();
+    auto pool = std::make_shared<TypeParam>();
+    const std::weak_ptr<TypeParam> watched = pool;
+    std::shared_ptr<tracked> first = acre::make_shared<tracked>(pool, 7);
+    std::shared_ptr<const tracked> other = acre::make_shared<const tracked>(pool, 8);
+    pool.reset();
+    EXPECT_FALSE(watched.expired());
+    std::shared_ptr<tracked> copy = first;
+    first.reset();
+    EXPECT_EQ(copy->number() + other->number(), 15);
+    other.reset();
+    EXPECT_EQ(tracked::live, 1);
+    EXPECT_FALSE(watched.expired());
+    copy.reset();
+    EXPECT_EQ(tracked::live, 0);
+    EXPECT_TRUE(watched.expired());
+    EXPECT_THROW(acre::make_shared<tracked>(std::shared_ptr<TypeParam>{}, 1), acre::bad_option);
+}
+
+TEST_F(smart_ptr, an_array_keeps_its_pool_alive) {
+    auto pool = std::make_shared<acre::multi_pool>();
+    const std::weak_ptr<acre::multi_pool> watched = pool;
+    std::shared_ptr<int[]> numbers = acre::make_shared<int[]>(std::move(pool), std::size_t{100});
+    EXPECT_EQ(numbers[99], 0);
+    EXPECT_EQ(watched.lock()->live(), 1u);
+    numbers.reset();
+    EXPECT_TRUE(watched.expired());
 }
 
 }  // namespace

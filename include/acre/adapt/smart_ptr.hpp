@@ -11,6 +11,8 @@
 // other may be defined later, so a node may own nodes, also of the object pool of its class. acre.hpp does not include
 // this header, because <memory> takes long to compile.
 //
+// make_shared<Orc>(pool) keeps the pool alive where `pool` is a std::shared_ptr to it.
+//
 // make_unique and make_shared also take a pointer to a resource, or a handle, unless the object takes it itself, and
 // any std::pmr::memory_resource*. They construct as std::pmr does: a std::pmr::string or a container in the object gets
 // the memory resource, too. Such a unique_ptr is three pointers wide. Argument-dependent lookup does not find them:
@@ -322,6 +324,37 @@ private:
     resource_ref below_;
 };
 
+/// Allocates objects of T for std::allocate_shared from an R, which it keeps alive.
+template <class T, class R>
+class owning_allocator {
+public:
+    using value_type = T;
+
+    explicit owning_allocator(std::shared_ptr<R> from) noexcept : from_(std::move(from)) {}
+    template <class U>
+    owning_allocator(const owning_allocator<U, R>& other) noexcept : from_(other.from_) {}
+
+    T* allocate(std::size_t count) { return plain().allocate(count); }
+    void deallocate(T* p, std::size_t count) noexcept { plain().deallocate(p, count); }
+    template <class U, class... Arguments>
+    void construct(U* p, Arguments&&... arguments) {
+        plain().construct(p, std::forward<Arguments>(arguments)...);
+    }
+
+    template <class U>
+    friend bool operator==(const owning_allocator& a, const owning_allocator<U, R>& b) noexcept {
+        return a.plain() == b.plain();
+    }
+
+private:
+    template <class, class>
+    friend class owning_allocator;
+
+    allocator<T, R> plain() const noexcept { return {*from_}; }
+
+    std::shared_ptr<R> from_;
+};
+
 /// A const or a temporary resource, or what leads to one as a handle that ends does.
 template <class From>
 concept const_or_temporary_resource =
@@ -434,6 +467,26 @@ std::shared_ptr<T> make_shared(R& from, Arguments&&... arguments) {
         return {};
     } else {
         return std::allocate_shared<T>(allocator<object, R>{from}, std::forward<Arguments>(arguments)...);
+    }
+}
+
+/// As above, from a resource that the pointers keep alive: it ends when the last pointer and the last std::shared_ptr
+/// to it ended. The counts of an object in an object pool lie in the heap. Null is a bad_option.
+template <class T, class R, class... Arguments>
+    requires(resource<R> && !std::is_constructible_v<T, const std::shared_ptr<R>&, Arguments...>)
+std::shared_ptr<T> make_shared(std::shared_ptr<R> from, Arguments&&... arguments) {
+    require_option(from != nullptr, "acre::make_shared", "resource", 0, "a pointer that is not null");
+    if constexpr (detail::holds_one_class<R>) {
+        static_assert(detail::keeps_objects_of<R, T>,
+                      "acre: an object pool makes objects of its own class only: use acre::object_pool of the object's "
+                      "class, or acre::multi_pool");
+        auto* object = from->create(std::forward<Arguments>(arguments)...);
+        if (!exceptions_enabled && object == nullptr) return nullptr;
+        return std::shared_ptr<T>(object, [owned = std::move(from)](auto* ended) noexcept { owned->destroy(ended); });
+    } else {
+        using object = std::remove_cv_t<std::remove_all_extents_t<T>>;
+        return std::allocate_shared<T>(detail::owning_allocator<object, R>{std::move(from)},
+                                       std::forward<Arguments>(arguments)...);
     }
 }
 
