@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/arena_vector.hpp>
+#include <acre/heaps/general_heap.hpp>
 #include <acre/memory/heap.hpp>
 #include <acre/pools/multi_pool.hpp>
 #include <cstdint>
@@ -28,6 +30,27 @@ TEST(allocator, example) {
     std::vector<int, acre::allocator<int, acre::arena>> v{level};
     v.push_back(1);
     EXPECT_TRUE(level.owns(v.data()));
+}
+
+TEST(allocator, at_least_gives_the_rest_of_the_slot) {
+    acre::multi_pool nodes;
+    acre::allocator<int, acre::multi_pool> of_slots{nodes};
+    const auto got = of_slots.allocate_at_least(25);
+    EXPECT_EQ(got.count, 26u) << "a slot of 104 bytes";
+    of_slots.deallocate(got.ptr, 25);  // as std allows, fewer than given
+    EXPECT_EQ(nodes.live(), 0u);
+    const acre::allocation_result<void*> bytes = acre::allocate_at_least(nodes, 100);
+    EXPECT_EQ(bytes.count, 112u) << "aligned to 16";
+    nodes.deallocate(bytes.ptr, bytes.count);
+    acre::arena level;
+    acre::allocator<int, acre::arena> cut{level};
+    EXPECT_EQ(cut.allocate_at_least(25).count, 25u);
+    EXPECT_EQ(outcome_of([&] { return of_slots.allocate_at_least(SIZE_MAX / 2).ptr; }), outcome::request_too_large);
+
+    acre::general_heap heap;
+    acre::arena_vector<int, acre::general_heap> numbers{heap};
+    numbers.reserve(25);
+    EXPECT_EQ(numbers.capacity(), acre::poisoning ? 25u : 28u);
 }
 
 // Hazard A10: a container keeps its resource, as with std::pmr. A swap calls the allocator's, which compares.

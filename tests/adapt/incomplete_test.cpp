@@ -1,4 +1,4 @@
-// Hazard Y19: a class that owns its like. Every pointer type of acre, and the containers that std allows it for, as
+// A class that owns its like. Every pointer type of acre, and the containers that std allows it for, as
 // members of a class that is not defined yet.
 #include <gtest/gtest.h>
 
@@ -65,6 +65,7 @@ void expect_nodes_own_each_other_in(R& from) {
     expect_nodes_own_each_other<whatever_the_class<R>::template type>(from);
 }
 
+// Hazard Y19.
 TEST(incomplete, nodes_that_own_nodes_of_an_object_pool) {
     acre::object_pool<node<acre::object_pool>> objects;
     expect_nodes_own_each_other<acre::object_pool>(objects);
@@ -82,6 +83,7 @@ TEST(incomplete, nodes_that_own_nodes_of_an_object_pool) {
     expect_nodes_own_each_other<checked_object_pool>(checked);
 }
 
+// Hazard Y19.
 TEST(incomplete, nodes_that_own_nodes_of_any_resource) {
     acre::arena arena;
     expect_nodes_own_each_other_in(arena);

@@ -199,6 +199,21 @@ TEST_P(conformance, null_is_taken_back) {
     give_all_back(model);
 }
 
+// The bytes that allocate_at_least gives are the caller's, and a request for all of them gets no more.
+TEST_P(conformance, at_least_gives_what_it_says) {
+    live_model model;
+    for (const std::size_t alignment : {1u, 8u, 32u, 256u}) {
+        for (const std::size_t bytes : {0u, 1u, 24u, 49u, 100u, 1000u, 5000u}) {
+            const std::size_t given = tested().bytes_given(bytes, alignment);
+            EXPECT_GE(given, bytes);
+            EXPECT_EQ(tested().bytes_given(given, alignment), given) << bytes << " aligned to " << alignment;
+            take(model, given, alignment);
+        }
+    }
+    model.verify_all();
+    give_all_back(model);
+}
+
 // Promise 10.
 TEST_P(conformance_of_owning, it_knows_what_it_owns) {
     int elsewhere = 0;

@@ -5,6 +5,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/adapt/pmr.hpp>
 #include <acre/arenas/arena.hpp>
+#include <acre/core/at_least.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/observe/describe.hpp>
@@ -45,6 +46,8 @@ public:
     virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
     virtual void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
     virtual void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept = 0;
+    /// What acre::allocate_at_least asks for.
+    virtual std::size_t bytes_given(std::size_t bytes, std::size_t alignment) const noexcept = 0;
     /// Gives null back in every way that the resource, and what stands before it, takes a pointer back.
     virtual void give_null_back() noexcept = 0;
 
@@ -129,6 +132,9 @@ public:
     }
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept override {
         resource().deallocate(p, bytes, alignment);
+    }
+    std::size_t bytes_given(std::size_t bytes, std::size_t alignment) const noexcept override {
+        return acre::detail::bytes_given(constant(), bytes, alignment);
     }
     void give_null_back() noexcept override { acre_test::give_null_back(resource()); }
 

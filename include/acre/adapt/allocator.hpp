@@ -25,6 +25,7 @@
 #pragma once
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/at_least.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/uses_allocator.hpp>
@@ -198,6 +199,14 @@ public:
         if (!exceptions_enabled && p == nullptr) [[unlikely]]
             abort_on_misuse("acre::allocator", detail::mistake::out_of_memory, nullptr);
         return static_cast<T*>(p);
+    }
+
+    /// Storage for `count` objects or more, and for how many. A slot's rest has room for further ones.
+    [[nodiscard]] allocation_result<T*> allocate_at_least(std::size_t count) {
+        if (count <= max_request / sizeof(T)) {
+            count = detail::bytes_given(resource_.get(), count * sizeof(T), alignof(T)) / sizeof(T);
+        }
+        return {allocate(count), count};
     }
 
     /// Frees storage for `count` objects; null is a no-op.

@@ -46,6 +46,11 @@ public:
         get().deallocate(p, bytes, alignment);
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        return concurrent_multi_pool::bytes_given(bytes, alignment);
+    }
+
     /// The pool behind it, for live(), release_unused() and the like.
     static concurrent_multi_pool& get() noexcept {
         // Never destroyed: other static objects may free their blocks later.

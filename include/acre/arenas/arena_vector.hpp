@@ -19,6 +19,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/at_least.hpp>
 #include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/iterable.hpp>
 #include <acre/core/detail/lifetime.hpp>
@@ -515,11 +516,12 @@ private:
         const std::size_t more = extended ? from.capacity() / 8 : from.capacity();
         const std::size_t count =
             detail::max(detail::max(min_count, detail::min(from.capacity() + more, max_elements)), first_capacity);
-        const std::size_t bytes = min_count > max_elements ? SIZE_MAX : count * sizeof(T);
+        const std::size_t bytes =
+            min_count > max_elements ? SIZE_MAX : detail::bytes_given(owner, count * sizeof(T), alignof(T));
         void* p = Throws ? owner.allocate(bytes, alignof(T)) : owner.try_allocate(bytes, alignof(T));
         if (Throws && !exceptions_enabled && p == nullptr) abort_on_misuse(name, "out of memory without exceptions", p);
         if (p == nullptr) return {nullptr, nullptr};
-        return {static_cast<T*>(p), static_cast<T*>(p) + count};
+        return {static_cast<T*>(p), static_cast<T*>(p) + bytes / sizeof(T)};
     }
 
     // Gives storage back unless it is adopted.

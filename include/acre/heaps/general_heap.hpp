@@ -109,6 +109,13 @@ public:
         return true;
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        using classes = detail::heap_classes;
+        if (poisoning || bytes > classes::largest || alignment > classes::min_alignment) return bytes;
+        return classes::bytes(classes::class_of(detail::max<std::size_t>(bytes, 1)));
+    }
+
     /// Bytes of the allocation at `p`: at least as many as were asked for. All may be used.
     std::size_t usable_size(const void* p) const noexcept {
         const std::size_t bytes = detail::the_heap.usable_size(p) - redzone_bytes;

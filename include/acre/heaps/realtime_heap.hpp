@@ -265,6 +265,15 @@ public:
         return home.count * arena_bytes_;
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    std::size_t bytes_given(std::size_t bytes, std::size_t alignment) const noexcept {
+        if (!is_alignment(alignment) || bytes > max_bytes() || layout::last_byte(bytes, alignment) >= max_bytes())
+            return bytes;
+        const std::size_t last = layout::last_byte(bytes, alignment);
+        return last < largest_slot_ ? layout::slot_bytes(layout::class_of_last(last))
+                                    : layout::arenas_of(last, arena_bytes_) * arena_bytes_;
+    }
+
     /// Takes everything back; everything handed out becomes invalid. Linear in the arenas.
     void reset() noexcept {
         if (base_ != nullptr) begin(arenas());

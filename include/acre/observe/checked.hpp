@@ -208,6 +208,8 @@ public:
                     place where = place::current()) noexcept {
         if (p != nullptr) take_back(p, {bytes, alignment}, where);
     }
+    /// A free is checked against the bytes that were asked for, so no more are given.
+    static std::size_t bytes_given(std::size_t bytes, std::size_t alignment) = delete;
     void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
                           place where = place::current()) noexcept
         requires requires(R& r) { r.deallocate_moved(p, bytes, alignment); }

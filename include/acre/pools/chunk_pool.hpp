@@ -397,6 +397,12 @@ public:
         poison(base_, storage_bytes());
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        const std::size_t index = first_class(bytes, alignment);
+        return index < class_count ? classes[index].slot_bytes : bytes;
+    }
+
     /// Bytes of all slots.
     static constexpr std::size_t capacity() noexcept {
         std::size_t bytes = 0;

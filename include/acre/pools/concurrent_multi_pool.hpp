@@ -125,6 +125,11 @@ public:
         put(index, p);
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        return tables::bytes_given(bytes, alignment);
+    }
+
     /// As try_allocate, but always a block of its own from upstream, never a slot.
     [[gnu::noinline]] void* try_allocate_separately(std::size_t bytes, std::size_t alignment) noexcept {
         return is_alignment(alignment) ? depots_[0].take_large(config(0), bytes, alignment) : nullptr;

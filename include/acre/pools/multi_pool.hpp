@@ -110,6 +110,11 @@ public:
             give_back_slow(slabs, p);
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        return tables::bytes_given(bytes, alignment);
+    }
+
     /// As try_allocate, but always a block of its own from upstream, never a slot.
     [[gnu::noinline]] void* try_allocate_separately(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_alignment(alignment) || !within_limit(detail::large_blocks::upstream_bytes(bytes, alignment)))

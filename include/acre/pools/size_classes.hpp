@@ -173,6 +173,12 @@ public:
         return true;
     }
 
+    /// Bytes of the slot for a request; those of the request where no class serves it.
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        std::size_t index = 0;
+        return is_alignment(alignment) && find(bytes + (bytes == 0), alignment, index) ? Policy::bytes[index] : bytes;
+    }
+
 private:
     // Whether each multiple of a power of two has a class whose size is a multiple of it, too. It has not if such a
     // multiple lies between a class and the one before; the last that may is the class less its lowest bit.

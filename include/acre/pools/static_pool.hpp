@@ -526,6 +526,11 @@ public:
         deallocate_large(p, bytes, alignment);
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        return serves(bytes, alignment) ? slot_bytes() : bytes;
+    }
+
     /// Makes sure that this thread can take `count` slots without the heap, unless other threads take them first. False
     /// when the heap has not enough memory. Linear in `count`.
     static bool prepare(std::size_t count) noexcept {

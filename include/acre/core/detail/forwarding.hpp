@@ -440,6 +440,11 @@ public:
     static constexpr std::size_t required_bytes(Numbers... n) noexcept {
         return R::required_bytes(static_cast<std::size_t>(n)...);
     }
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept
+        requires requires { R::bytes_given(bytes, alignment); }
+    {
+        return R::bytes_given(bytes, alignment);
+    }
     std::size_t release_unused() noexcept
         requires requires(R& r) { r.release_unused(); }
     {

@@ -28,6 +28,11 @@ public:
         return bytes <= Slot && alignment <= Pool::max_alignment && is_alignment(alignment);
     }
 
+    /// Bytes that a request gets (acre::allocate_at_least).
+    static constexpr std::size_t bytes_given(std::size_t bytes, std::size_t alignment) noexcept {
+        return serves(bytes, alignment) ? Slot : bytes;
+    }
+
     [[gnu::always_inline]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (serves(bytes, alignment)) [[likely]]
             return with_poisoned_tail(self().allocate(), bytes);
