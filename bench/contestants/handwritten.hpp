@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -85,73 +84,40 @@ private:
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
 };
 
-/// An arena as in a blog: one buffer from malloc, an offset, a list of destructors to run, and scopes that go back.
+/// An arena as in blogs: one buffer, std::align, a list of destructors to run.
 class blog_arena {
+public:
+    explicit blog_arena(std::size_t bytes = std::size_t{4} << 20) : memory_{new std::byte[bytes]}, capacity_{bytes} {}
+
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        void* at = memory_.get() + used_;
+        std::size_t space = capacity_ - used_;
+        if (std::align(alignment, bytes, at, space) == nullptr) throw std::bad_alloc{};
+        used_ = capacity_ - space + bytes;
+        return at;
+    }
+
+    template <class T, class... Args>
+    T* create(Args&&... args) {
+        T* object = new (allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
+        last_ = new (allocate(sizeof(finaliser), alignof(finaliser)))
+            finaliser{[](void* p) { static_cast<T*>(p)->~T(); }, object, last_};
+        return object;
+    }
+
+    void reset() {
+        for (; last_ != nullptr; last_ = last_->previous) last_->destroy(last_->object);
+        used_ = 0;
+    }
+
+private:
     struct finaliser {
         void (*destroy)(void*);
         void* object;
         finaliser* previous;
     };
 
-public:
-    explicit blog_arena(std::size_t bytes = std::size_t{4} << 20)
-        : memory_{static_cast<std::byte*>(std::malloc(bytes))}, capacity_{bytes} {
-        if (memory_ == nullptr) throw std::bad_alloc{};
-    }
-    blog_arena(const blog_arena&) = delete;
-    blog_arena& operator=(const blog_arena&) = delete;
-    ~blog_arena() {
-        destroy_down_to(nullptr);
-        std::free(memory_);
-    }
-
-    void* allocate(std::size_t bytes, std::size_t alignment) {
-        const std::size_t at = (used_ + alignment - 1) & ~(alignment - 1);
-        if (at + bytes > capacity_) throw std::bad_alloc{};
-        used_ = at + bytes;
-        return memory_ + at;
-    }
-
-    template <class T, class... Args>
-    T* create(Args&&... args) {
-        T* object = new (allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
-        if constexpr (!std::is_trivially_destructible_v<T>) {
-            last_ = new (allocate(sizeof(finaliser), alignof(finaliser)))
-                finaliser{[](void* p) { static_cast<T*>(p)->~T(); }, object, last_};
-        }
-        return object;
-    }
-
-    void reset() {
-        destroy_down_to(nullptr);
-        used_ = 0;
-    }
-
-    class scratch {
-    public:
-        explicit scratch(blog_arena& of) : of_{of}, used_{of.used_}, last_{of.last_} {}
-        scratch(const scratch&) = delete;
-        scratch& operator=(const scratch&) = delete;
-        ~scratch() {
-            of_.destroy_down_to(last_);
-            of_.used_ = used_;
-        }
-
-    private:
-        blog_arena& of_;
-        std::size_t used_;
-        finaliser* last_;
-    };
-
-private:
-    void destroy_down_to(const finaliser* oldest) {
-        while (last_ != oldest) {
-            const finaliser* newest = std::exchange(last_, last_->previous);
-            newest->destroy(newest->object);
-        }
-    }
-
-    std::byte* memory_;
+    std::unique_ptr<std::byte[]> memory_;
     std::size_t capacity_;
     std::size_t used_ = 0;
     finaliser* last_ = nullptr;

@@ -646,22 +646,25 @@ private:
         require_option(options.fixed_bytes <= max_request / 4 / (1 + redzone_bytes / granule), name, "fixed_bytes",
                        options.fixed_bytes, "less than an eighth of the address space");
         options_.limit_bytes = 0;
-        begin_fixed(upstream_.allocate(fixed_storage_bytes(), block_alignment));
+        // Not what was just copied: compilers copy two options at once, and reading one of them would wait for that.
+        begin_fixed(upstream_.allocate(fixed_storage_bytes(options.fixed_bytes), block_alignment), options.fixed_bytes);
     }
 
     // The usable bytes, and as many for redzones as allocations that fill those bytes can need.
-    std::size_t fixed_room() const noexcept {
-        const std::size_t bytes = align_up(options_.fixed_bytes, granule);
+    static constexpr std::size_t fixed_room(std::size_t usable) noexcept {
+        const std::size_t bytes = align_up(usable, granule);
         return bytes + bytes / granule * redzone_bytes;
     }
-    std::size_t fixed_storage_bytes() const noexcept { return fixed_room() + fixed_front; }
+    static constexpr std::size_t fixed_storage_bytes(std::size_t usable) noexcept {
+        return fixed_room(usable) + fixed_front;
+    }
 
-    void begin_fixed(void* storage) noexcept {
+    void begin_fixed(void* storage, std::size_t usable) noexcept {
         if (storage == nullptr) return;
-        held_bytes_ = fixed_storage_bytes();
+        held_bytes_ = fixed_storage_bytes(usable);
         void* header = static_cast<std::byte*>(storage) + fixed_front - block::header_bytes;
         poison(storage, fixed_front - block::header_bytes);
-        initial_ = ::new (header) block{nullptr, fixed_room() + block::header_bytes, 0};
+        initial_ = ::new (header) block{nullptr, fixed_room(usable) + block::header_bytes, 0};
         poison(initial_ + 1, block::header_bytes - sizeof(block));
         enter(initial_, initial_->start());
     }
@@ -669,7 +672,8 @@ private:
     // The bytes went back at a reset, and are taken anew.
     void* allocate_fixed_anew(std::size_t bytes, std::size_t alignment) noexcept {
         if (initial_ != nullptr || bytes > options_.fixed_bytes) return nullptr;
-        begin_fixed(upstream_.try_allocate(fixed_storage_bytes(), block_alignment));
+        begin_fixed(upstream_.try_allocate(fixed_storage_bytes(options_.fixed_bytes), block_alignment),
+                    options_.fixed_bytes);
         void* p;
         return bump(bytes, alignment, p) ? p : nullptr;
     }

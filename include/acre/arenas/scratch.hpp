@@ -81,10 +81,10 @@ public:
     scratch& operator=(const scratch&) = delete;
 
     /// Destroys the objects of the scope, newest first, and takes its storage back.
-    ~scratch() { end(); }
+    [[gnu::always_inline]] ~scratch() { end(); }
 
     /// Ends the scope early; a second call is a no-op.
-    void end() noexcept {
+    [[gnu::always_inline]] void end() noexcept {
         if (scope_.begin.owner == nullptr) return;
         arena& parent = *std::exchange(scope_.begin.owner, nullptr);
         parent.end_scope(scope_);
