@@ -271,25 +271,47 @@ struct group_name;
 struct acre_group : acre::pooled<acre_group, acre::in_group<group_name>> {
     int value = 0;
 };
+// Without a look at what is freed, as the sources.
+constexpr auto none = acre::double_free_check::none;
+template <class T>
+using unchecked_object_pool = acre::object_pool<T, none>;
+struct unchecked_name;
+using unchecked_name_group = acre::thread_group<unchecked_name, acre::heap, none>;
+struct acre_unchecked : acre::pooled<acre_unchecked, acre::in_group<unchecked_name_group>> {
+    int value = 0;
+};
 struct blog_own : inheritable_pool<blog_own> {
     int value = 0;
 };
 
-void object_pools(const char* only) {
+template <template <class> class Pool>
+void object_pool_rows(const char* only, const std::string& unchecked) {
     const auto stacked = [&]<class T>(const char* name, T*) {
-        print_row(only, name, 100 * many, bench::make_round<bench::stacked<acre::object_pool, T>>(100),
+        print_row(only, name + unchecked, 100 * many, bench::make_round<bench::stacked<Pool, T>>(100),
                   bench::make_round<bench::stacked<basic_pool, T>>(100));
     };
     stacked("object pools, the source's own benchmark", static_cast<bench::one_int*>(nullptr));
     stacked("the same with five ints", static_cast<bench::five_ints*>(nullptr));
-    using acre_pool = acre::object_pool<bench::one_int>;
+    using acre_pool = Pool<bench::one_int>;
     using blog_pool = basic_pool<bench::one_int>;
-    print_row(only, "object pools, array LIFO", many, bench::make_round<array_of_objects<acre_pool>>(true),
+    print_row(only, "object pools, array LIFO" + unchecked, many, bench::make_round<array_of_objects<acre_pool>>(true),
               bench::make_round<array_of_objects<blog_pool>>(true));
-    print_row(only, "object pools, array FIFO", many, bench::make_round<array_of_objects<acre_pool>>(false),
+    print_row(only, "object pools, array FIFO" + unchecked, many, bench::make_round<array_of_objects<acre_pool>>(false),
               bench::make_round<array_of_objects<blog_pool>>(false));
-    print_row(only, "object pools, one pair", many, bench::make_round<pair_of_one_object<acre_pool>>(),
+    print_row(only, "object pools, one pair" + unchecked, many, bench::make_round<pair_of_one_object<acre_pool>>(),
               bench::make_round<pair_of_one_object<blog_pool>>());
+}
+
+template <class T>
+using checked_object_pool = acre::object_pool<T>;
+
+void object_pools(const char* only) {
+    object_pool_rows<checked_object_pool>(only, "");
+    object_pool_rows<unchecked_object_pool>(only, ", unchecked");
+    print_row(only, "a pool for each class, in_group, stack, unchecked", many, class_stack<acre_unchecked>{},
+              class_stack<blog_own>{});
+    print_row(only, "a pool for each class, in_group, one pair, unchecked", many, class_pair<acre_unchecked>{},
+              class_pair<blog_own>{});
     print_row(only, "a pool for each class, own_pool, stack", many, class_stack<acre_own>{}, class_stack<blog_own>{});
     print_row(only, "a pool for each class, own_pool, one pair", many, class_pair<acre_own>{}, class_pair<blog_own>{});
     print_row(only, "a pool for each class, in_group, stack", many, class_stack<acre_group>{}, class_stack<blog_own>{});
@@ -454,11 +476,16 @@ void static_pools(const char* only) {
     using shared = acre::static_pool<bench::static_block_bytes>;
     struct group;
     using grouped = acre::static_pool<bench::static_block_bytes, group>;
+    using unchecked_shared =
+        acre::static_pool<bench::static_block_bytes, acre::shared_group<unchecked_name, acre::heap, none>>;
+    using unchecked_grouped = acre::static_pool<bench::static_block_bytes, unchecked_name_group>;
     struct without_threads : static_list<no_lock> {};
     struct with_threads : static_list<std::mutex> {};
     block_rows<shared, without_threads>(only, "static pool, default, beside the source without threads");
     block_rows<shared, with_threads>(only, "static pool, default, beside the source with threads");
     block_rows<grouped, without_threads>(only, "static pool, a group");
+    block_rows<unchecked_shared, without_threads>(only, "static pool, default unchecked, beside that without threads");
+    block_rows<unchecked_grouped, without_threads>(only, "static pool, a group unchecked");
     block_rows<bench::blocks_of_class<class_over<grouped>>, bench::blocks_of_class<class_over<without_threads>>>(
         only, "static pool, class of a group");
 }
