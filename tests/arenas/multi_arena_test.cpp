@@ -561,4 +561,20 @@ TEST(multi_arena, arenas_are_used_in_address_order_and_last_in_first_out) {
     EXPECT_EQ(tested.allocate(64), first);
 }
 
+// An upstream of a program that returns null where it should throw.
+struct upstream_without_memory {
+    std::size_t asked = 0;
+    void* allocate(std::size_t bytes, std::size_t) { return asked += bytes, nullptr; }
+    void* try_allocate(std::size_t, std::size_t) noexcept { return nullptr; }
+    void deallocate(void*, std::size_t, std::size_t) noexcept {}
+};
+
+TEST(multi_arena, over_an_upstream_that_returns_null_it_refuses_every_request) {
+    upstream_without_memory below;
+    acre::multi_arena arenas{{.arenas = 4, .bytes = 1024}, below};
+    EXPECT_EQ(arenas.arenas(), 0u);
+    EXPECT_EQ(arenas.try_allocate(8), nullptr);
+    EXPECT_THROW((void)arenas.allocate(8), acre::out_of_arenas);
+}
+
 }  // namespace

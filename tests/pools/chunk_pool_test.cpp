@@ -709,6 +709,20 @@ TEST(chunk_pool, is_counted_by_statistics) {
     EXPECT_EQ(counted::live, 0);
 }
 
+// An upstream of a program that returns null where it should throw.
+struct upstream_without_memory {
+    std::size_t asked = 0;
+    void* allocate(std::size_t bytes, std::size_t) { return asked += bytes, nullptr; }
+    void* try_allocate(std::size_t, std::size_t) noexcept { return nullptr; }
+    void deallocate(void*, std::size_t, std::size_t) noexcept {}
+};
+
+TEST(chunk_pool, over_an_upstream_that_returns_null_it_throws) {
+    if (!acre::exceptions_enabled) GTEST_SKIP() << "without exceptions it refuses every request";
+    upstream_without_memory below;
+    EXPECT_THROW((acre::chunk_pool<10, 32>{below}), acre::out_of_memory);
+}
+
 }  // namespace
 
 // Hazard N0: every member compiles.

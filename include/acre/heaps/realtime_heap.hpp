@@ -363,7 +363,7 @@ private:
     [[gnu::always_inline]] void give_back(void* p, record& home) noexcept {
         detail::arena_class& own = *home.own;
         const auto place = static_cast<std::size_t>(static_cast<std::byte*>(p) - home.bytes);
-        const auto slot = static_cast<std::size_t>(std::uint64_t{place} * own.inverse >> 32);
+        const auto slot = detail::narrowed<std::size_t>(std::uint64_t{place} * own.inverse >> 32);
         const std::uint64_t bits = home.words[slot / 64];
         if (slot * own.stride != place || (bits >> (slot % 64) & 1) == 0) [[unlikely]]
             return deallocate_slow(p, 0);

@@ -274,6 +274,8 @@ public:
     explicit chunk_pool(const chunk_pool_options& options, resource_ref upstream = heap{})
         : when_full_(checked(options).when_full), report_(options.report_live), upstream_(upstream) {
         base_ = static_cast<std::byte*>(upstream_.allocate(required_bytes(), max_alignment));
+        // An upstream should throw, and a program's may return null. All later calls rely on the storage.
+        if (exceptions_enabled && base_ == nullptr) raise<out_of_memory>(name, required_bytes(), max_alignment);
         if (!has_storage()) return;
         ::new (static_cast<void*>(slots())) all_slots{};
         if (options.prefault) touch_pages();

@@ -144,7 +144,7 @@ class upstream_storage {
 protected:
     static constexpr std::size_t max_alignment = 4096;
 
-    /// Without exceptions: zero arenas when upstream has no memory.
+    /// Zero arenas when upstream returns null.
     upstream_storage(std::size_t arenas, std::size_t arena_bytes, resource_ref upstream)
         : arenas_(arenas),
           arena_bytes_(arena_bytes),
@@ -153,7 +153,7 @@ protected:
           upstream_(upstream) {
         bytes_ =
             static_cast<std::byte*>(upstream_.allocate(total_bytes(arenas_, arena_bytes_), stretched(base_alignment_)));
-        if (!exceptions_enabled && bytes_ == nullptr) arenas_ = 0;
+        if (bytes_ == nullptr) arenas_ = 0;
         records_ = reinterpret_cast<Record*>(bytes_ + record_offset(arenas_, arena_bytes_));
         granules_ = arenas_ * arena_bytes_ / default_alignment;
         const auto marks = reinterpret_cast<std::uintptr_t>(bytes_) + mark_offset(arenas_, arena_bytes_);

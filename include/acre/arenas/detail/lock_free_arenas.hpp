@@ -162,9 +162,8 @@ private:
         return arena_shift_ == 64 ? word : std::uint64_t{from.arena} << arena_shift_ | word;
     }
     state unpacked(std::uint64_t word) const noexcept {
-        return {arena_shift_ == 64 ? none_ : static_cast<std::size_t>(word >> arena_shift_),
-                word >> taken_bits_ & mask(allocations_bits_),
-                static_cast<std::size_t>(word & mask(taken_bits_)) * unit_,
+        return {arena_shift_ == 64 ? none_ : narrowed<std::size_t>(word >> arena_shift_),
+                word >> taken_bits_ & mask(allocations_bits_), narrowed<std::size_t>(word & mask(taken_bits_)) * unit_,
                 word >> taken_bits_ >> allocations_bits_ & mask(version_bits_)};
     }
     static std::uint64_t mask(int bits) noexcept { return (std::uint64_t{1} << bits) - 1; }

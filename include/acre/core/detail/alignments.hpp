@@ -24,12 +24,12 @@ constexpr bool is_alignment(std::size_t alignment) noexcept {
 /// Smallest multiple of `alignment` (a power of two) that is at least `value`. Requires that `value + alignment - 1`
 /// does not wrap.
 constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) noexcept {
-    return (value + alignment - 1) & ~static_cast<std::uintptr_t>(alignment - 1);
+    return (value + alignment - 1) & ~std::uintptr_t{alignment - 1};
 }
 
 /// Largest multiple of `alignment` (a power of two) that is at most `value`.
 constexpr std::uintptr_t align_down(std::uintptr_t value, std::size_t alignment) noexcept {
-    return value & ~static_cast<std::uintptr_t>(alignment - 1);
+    return value & ~std::uintptr_t{alignment - 1};
 }
 
 /// Bytes from `address` to the next multiple of `alignment` (a power of two): 0 to alignment - 1.

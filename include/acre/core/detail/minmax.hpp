@@ -1,4 +1,5 @@
-// min, max and clamp of numbers. The standard's are in <algorithm>, which takes a compiler longer than all of an arena.
+// min, max, clamp and conversion of numbers. The standard's are in <algorithm>, which takes a compiler longer than all
+// of an arena.
 //
 // Used by the library, not directly.
 #pragma once
@@ -13,6 +14,12 @@ constexpr Number min(Number a, Number b) noexcept {
 template <class Number>
 constexpr Number max(Number a, Number b) noexcept {
     return a < b ? b : a;
+}
+
+/// `value` as a To, which may have as many bits or fewer. Without a warning where the two are the same type.
+template <class To, class From>
+constexpr To narrowed(From value) noexcept {
+    return static_cast<To>(value);
 }
 
 /// The number in [low, high] that is nearest to `value`.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <acre/core/detail/lifetime.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <acre/memory/heap.hpp>
 #include <bit>
@@ -245,7 +246,7 @@ private:
     static constexpr std::size_t first_capacity = 64;
 
     [[gnu::always_inline]] std::size_t home_of(std::size_t tag) const noexcept {
-        return static_cast<std::size_t>(spread(tag) >> shift_);
+        return narrowed<std::size_t>(spread(tag) >> shift_);
     }
 
     [[gnu::always_inline]] Value* insert_in_table(std::size_t key) noexcept {

@@ -515,7 +515,7 @@ private:
         constexpr auto gather = static_cast<std::uintptr_t>(0x0102'0408'1020'4080 >> (64 - 8 * bytes));
         std::uintptr_t word = __atomic_load_n(reinterpret_cast<const map_word*>(states), __ATOMIC_RELAXED);
         if constexpr (std::endian::native == std::endian::big) {
-            word = bytes == 8 ? static_cast<std::uintptr_t>(__builtin_bswap64(word))
+            word = bytes == 8 ? narrowed<std::uintptr_t>(__builtin_bswap64(word))
                               : __builtin_bswap32(static_cast<std::uint32_t>(word));
         }
         return (((word >> std::countr_zero(State)) & lowest_bits) * gather) >> (8 * bytes - 8);

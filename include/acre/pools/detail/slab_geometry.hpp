@@ -93,7 +93,7 @@ struct slab_geometry {
         return (address & (slab_bytes - 1)) * reciprocal;
     }
     static constexpr std::size_t integral_part(std::uint64_t slot_number) noexcept {
-        return static_cast<std::size_t>(slot_number >> 32);
+        return narrowed<std::size_t>(slot_number >> 32);
     }
     /// Number of the slot that begins at `address`.
     [[gnu::always_inline]] constexpr std::size_t slot_index(std::uintptr_t address) const noexcept {
