@@ -20,6 +20,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/find_anew.hpp>
 #include <acre/core/detail/lifetime.hpp>
 #include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/serves_threads.hpp>
@@ -162,11 +163,18 @@ struct ambient_extension {
 inline heap ambient_heap;
 
 #if ACRE_HAS_THREADS
-inline thread_local constinit ambient_home current_ambient{
+[[gnu::used]] inline thread_local constinit ambient_home current_ambient{
     &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
 
+ACRE_FINDER inline ambient_home& find_ambient() noexcept {
+    ambient_home* found;
+    ACRE_FIND(found, current_ambient, "_ZN4acre6detail15current_ambientE", 0);
+    return *found;
+}
+
 /// A tag of this thread, without a kind. No other thread of the next million has the same.
-inline ambient_tag tag_of_this_thread() noexcept {
+[[gnu::noinline]] inline ambient_tag tag_of_this_thread() noexcept {
+    asm volatile("");
     static std::uint32_t threads = 0;
     thread_local constinit ambient_tag tag;
     if (!tag.is_of_one_thread()) [[unlikely]]
@@ -176,6 +184,10 @@ inline ambient_tag tag_of_this_thread() noexcept {
 #else
 inline constinit ambient_home current_ambient{
     &ambient_heap, &ambient_kind_of<heap>, {ambient_kinds::number_of_heap, 0}};
+
+inline ambient_home& find_ambient() noexcept {
+    return current_ambient;
+}
 
 inline ambient_tag tag_of_this_thread() noexcept {
     return {0, 1};
@@ -194,7 +206,7 @@ public:
     /// Storage of `bytes` bytes aligned to `alignment` from this thread's resource. Throws what that throws,
     /// bad_alignment or request_too_large.
     void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) {
-        const detail::ambient_home& home = detail::current_ambient;
+        const detail::ambient_home& home = detail::find_ambient();
         if (!is_common(bytes, alignment)) [[unlikely]]
             return allocate_extended(bytes, alignment);
         return begin(home.kind->allocate(home.object, bytes + header_bytes, header_bytes), bytes, home);
@@ -202,7 +214,7 @@ public:
 
     /// As allocate, but null when it cannot.
     void* try_allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
-        const detail::ambient_home& home = detail::current_ambient;
+        const detail::ambient_home& home = detail::find_ambient();
         if (!is_common(bytes, alignment)) [[unlikely]]
             return try_allocate_extended(bytes, alignment);
         return begin(home.kind->try_allocate(home.object, bytes + header_bytes, header_bytes), bytes, home);
@@ -281,14 +293,14 @@ private:
         if (!is_served(bytes, alignment)) {
             return raise<request_too_large>(name, bytes, max_request - extended_front(alignment));
         }
-        const detail::ambient_home& home = detail::current_ambient;
+        const detail::ambient_home& home = detail::find_ambient();
         const std::size_t front = extended_front(alignment);
         return begin_extended(home.kind->allocate(home.object, bytes + front, at_least_16(alignment)), bytes, alignment,
                               home);
     }
     [[gnu::noinline, gnu::cold]] static void* try_allocate_extended(std::size_t bytes, std::size_t alignment) noexcept {
         if (!is_served(bytes, alignment)) return nullptr;
-        const detail::ambient_home& home = detail::current_ambient;
+        const detail::ambient_home& home = detail::find_ambient();
         const std::size_t front = extended_front(alignment);
         return begin_extended(home.kind->try_allocate(home.object, bytes + front, at_least_16(alignment)), bytes,
                               alignment, home);
@@ -366,11 +378,11 @@ public:
         requires(!std::is_same_v<R, ambient>)
     [[nodiscard("the resource is used in the scope of a variable: use_resource use{arena};")]] explicit use_resource(
         R& used) noexcept
-        : before_(detail::current_ambient) {
+        : before_(detail::find_ambient()) {
         constexpr bool any_thread_frees = detail::serves_threads<R>;
         const detail::ambient_tag thread = any_thread_frees ? detail::ambient_tag{} : detail::tag_of_this_thread();
-        detail::current_ambient = {detail::address_of(used), &detail::ambient_kind_of<R>,
-                                   thread.with_kind(detail::ambient_kinds::number_of<R>()), this};
+        detail::find_ambient() = {detail::address_of(used), &detail::ambient_kind_of<R>,
+                                  thread.with_kind(detail::ambient_kinds::number_of<R>()), this};
     }
     /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
     template <detail::leads_to_resource From>
@@ -382,9 +394,9 @@ public:
     /// The resource before is used again. Aborts with a sentence before an inner scope has ended, and in another
     /// thread.
     ~use_resource() {
-        if (detail::current_ambient.scope != this) [[unlikely]]
+        if (detail::find_ambient().scope != this) [[unlikely]]
             refuse();
-        detail::current_ambient = before_;
+        detail::find_ambient() = before_;
     }
 
 private:

@@ -20,6 +20,7 @@
 #include <acre/adapt/allocator.hpp>
 #include <acre/arenas/arena.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/find_anew.hpp>
 #include <acre/core/detail/referred.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/misuse.hpp>
@@ -33,9 +34,31 @@ namespace acre {
 namespace detail {
 
 #if ACRE_HAS_THREADS
-inline thread_local constinit arena* current_arena = nullptr;
+[[gnu::used]] inline thread_local constinit arena* current_arena = nullptr;
+
+ACRE_FINDER inline arena*& find_current_arena() noexcept {
+    arena** found;
+    ACRE_FIND(found, current_arena, "_ZN4acre6detail13current_arenaE", 0);
+    return *found;
+}
+inline arena* read_current_arena() noexcept {
+#if ACRE_BY_SEGMENT
+    arena* current;
+    ACRE_READ(current, "_ZN4acre6detail13current_arenaE", 0, 0);
+    return current;
+#else
+    return find_current_arena();
+#endif
+}
 #else
 inline constinit arena* current_arena = nullptr;
+
+inline arena*& find_current_arena() noexcept {
+    return current_arena;
+}
+inline arena* read_current_arena() noexcept {
+    return current_arena;
+}
 #endif
 
 }  // namespace detail
@@ -65,7 +88,7 @@ public:
 
 private:
     static arena& current() noexcept {
-        arena* used = detail::current_arena;
+        arena* used = detail::read_current_arena();
         if (used == nullptr) [[unlikely]]
             refuse();
         return *used;
@@ -87,9 +110,7 @@ public:
     /// Until the end of this object, acre::ambient_arena is `used`, which must outlive what was allocated from it.
     [[nodiscard("the arena is used in the scope of a variable: acre::use_arena use{request};")]] explicit use_arena(
         arena& used) noexcept
-        : used_(&used), before_(detail::current_arena) {
-        detail::current_arena = &used;
-    }
+        : used_(&used), before_(std::exchange(detail::find_current_arena(), &used)) {}
     /// Of a pointer to the arena, or of a handle. Throws bad_option for null.
     template <detail::stands_for<arena> From>
     [[nodiscard("the arena is used in the scope of a variable: acre::use_arena use{request};")]] explicit use_arena(
@@ -99,9 +120,10 @@ public:
     use_arena& operator=(const use_arena&) = delete;
     /// The arena before is used again. Aborts with a sentence before an inner scope has ended, and in another thread.
     ~use_arena() {
-        if (detail::current_arena != used_) [[unlikely]]
+        arena*& current = detail::find_current_arena();
+        if (current != used_) [[unlikely]]
             refuse();
-        detail::current_arena = before_;
+        current = before_;
     }
 
 private:

@@ -171,7 +171,7 @@ private:
 #define ACRE_DETAIL_POOLED(T, objects, create_or_null, never_throws, ...)                                              \
 public:                                                                                                                \
     using class_pool = ::acre::class_operators<T, __VA_ARGS__>;                                                        \
-    static void* operator new(std::size_t bytes) never_throws objects {                                                \
+    [[gnu::always_inline]] static void* operator new(std::size_t bytes) never_throws objects {                         \
         using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                     \
         return operators::create_or_null(bytes, operators::alignment_of(bytes));                                       \
     }                                                                                                                  \
@@ -204,7 +204,7 @@ public:                                                                         
     static void* operator new[](std::size_t, void* place) noexcept {                                                   \
         return place;                                                                                                  \
     }                                                                                                                  \
-    static void operator delete(void* p, std::size_t bytes) noexcept {                                                 \
+    [[gnu::always_inline]] static void operator delete(void* p, std::size_t bytes) noexcept {                          \
         using operators = ::acre::class_operators<T, __VA_ARGS__>;                                                     \
         operators::destroy(p, bytes, operators::alignment_of(bytes));                                                  \
     }                                                                                                                  \

@@ -27,6 +27,7 @@ static_assert(false,
 
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/scratch.hpp>
+#include <acre/core/detail/find_anew.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/detail/referred.hpp>
 #include <acre/core/resource.hpp>
@@ -56,7 +57,13 @@ struct thread_scratch_storage {
 
     thread_arena_set& set() noexcept { return *std::launder(reinterpret_cast<thread_arena_set*>(arenas)); }
 };
-inline thread_local constinit thread_scratch_storage this_thread_scratch{};
+[[gnu::used]] inline thread_local constinit thread_scratch_storage this_thread_scratch{};
+
+ACRE_FINDER inline thread_scratch_storage& find_thread_scratch() noexcept {
+    thread_scratch_storage* found;
+    ACRE_FIND(found, this_thread_scratch, "_ZN4acre6detail19this_thread_scratchE", 0);
+    return *found;
+}
 
 inline void end_thread_scratch(thread_exit_node*) noexcept {
     thread_arena_set& ended = this_thread_scratch.set();
@@ -75,9 +82,10 @@ inline void end_thread_scratch(thread_exit_node*) noexcept {
 }
 
 inline thread_arena_set& thread_arenas() noexcept {
-    if (!this_thread_scratch.is_registered) [[unlikely]]
+    thread_scratch_storage& own = find_thread_scratch();
+    if (!own.is_registered) [[unlikely]]
         prepare_thread_scratch();
-    return this_thread_scratch.set();
+    return own.set();
 }
 
 /// Begins a scratch of a thread-local arena.

@@ -16,8 +16,8 @@
 // abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
-// program has one pool as long as libraries do not hide its symbol from each other. A library that uses one must not be
-// unloaded.
+// program has one pool as long as libraries do not hide its symbol from each other. A library that uses one
+// may be unloaded (docs/fibers.md).
 //
 // acre::pool_registry lists every static pool that was used so far, with its use, and gives unused memory back.
 //
@@ -41,6 +41,7 @@ static_assert(
 #else
 
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/find_anew.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
@@ -119,6 +120,7 @@ public:
         std::size_t (*recycle)() noexcept;  // gives unused slabs back
         const void* group_key;  // null: all threads share the pool; else only the group's thread may recycle
         const node* next;
+        const void* library = &detail::this_library;  // that has this object
     };
 
     /// Calls `function` with the entry of each pool, the newest first. `function` may use any pool.
@@ -173,6 +175,18 @@ public:
         } while (!first_.compare_exchange_weak(before, &added, std::memory_order_release, std::memory_order_relaxed));
     }
 
+    /// Takes out the pools of a library that is unloaded. No other thread may use the registry, but to add pools.
+    static void remove(const void* library) noexcept {
+        const node* each = first();
+        while (each != nullptr && each->library == library) {
+            if (first_.compare_exchange_strong(each, each->next, std::memory_order_relaxed)) each = first();
+        }
+        for (; each != nullptr; each = each->next) {
+            while (each->next != nullptr && each->next->library == library)
+                const_cast<node*>(each)->next = each->next->next;
+        }
+    }
+
     /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no pool's lock.
     [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
         if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
@@ -196,6 +210,13 @@ private:
 };
 
 namespace detail {
+#if ACRE_HAS_LIBRARY_END
+/// The library is unloaded, or the process exits.
+ACRE_AT_LIBRARY_END inline void remove_pools_of_library() noexcept {
+    pool_registry::remove(&this_library);
+}
+#endif
+
 /// Bytes of the slots that serve sizes of `bytes`.
 constexpr std::size_t shared_slot_bytes(std::size_t bytes) noexcept {
     for (const std::size_t size : default_size_classes::bytes) {
@@ -339,6 +360,81 @@ public:
     static constexpr std::size_t state_alignment = alignof(state);
 };
 
+/// What each thread keeps of a pool that all threads share. Trivially destructible, so that it is usable while the
+/// thread ends.
+struct static_pool_thread {
+    thread_cache cache;
+    thread_exit_node at_exit;
+    bool attached;
+};
+
+/// Of a group that the program names. That name is part of the variable's symbol, so it is not found by the symbol.
+template <std::size_t Slot, class Name, class Upstream, double_free_check Check>
+class static_pool_threads {
+public:
+    /// For functions that are out of line.
+    static static_pool_thread& here() noexcept { return local_; }
+    /// For those that are inlined.
+    [[gnu::noinline]] static thread_cache& find_cache() noexcept {
+        asm volatile("");
+        return local_.cache;
+    }
+
+private:
+    static inline thread_local constinit static_pool_thread local_{};
+};
+
+template <std::size_t Slot>
+[[gnu::used]] inline thread_local constinit static_pool_thread default_pool_thread{};
+
+#define ACRE_DEFAULT_POOL_THREAD "_ZN4acre6detail19default_pool_threadILm%c1EEE"
+/// Of the default group. GCC prints no larger numbers in symbols.
+template <std::size_t Slot>
+    requires(Slot <= INT32_MAX)
+class static_pool_threads<Slot, every_thread, group_upstream<every_thread>::type, double_free_check::at_once> {
+public:
+    static static_pool_thread& here() noexcept { return default_pool_thread<Slot>; }
+
+#if ACRE_BY_SEGMENT
+    /// Reads and writes the words of the cache.
+    class found_cache {
+    public:
+        [[gnu::always_inline]] bool take(void*& slot) const noexcept { return thread_cache::take_of(*this, slot); }
+        [[gnu::always_inline]] bool put(void* slot) const noexcept { return thread_cache::put_of(*this, slot); }
+
+        [[gnu::always_inline]] std::size_t count() const noexcept {
+            std::size_t count;
+            ACRE_READ(count, ACRE_DEFAULT_POOL_THREAD, Slot, thread_cache::count_at());
+            return count;
+        }
+        [[gnu::always_inline]] magazine* loaded() const noexcept {
+            magazine* loaded;
+            ACRE_READ(loaded, ACRE_DEFAULT_POOL_THREAD, Slot, thread_cache::loaded_at());
+            return loaded;
+        }
+        [[gnu::always_inline]] bool has_room_for_no_more_than(std::size_t count) const noexcept {
+            bool is_equal;
+            ACRE_COMPARE(is_equal, "e", ACRE_DEFAULT_POOL_THREAD, Slot, thread_cache::room_at(), count);
+            return is_equal;
+        }
+        [[gnu::always_inline]] void set_count(std::size_t count) const noexcept {
+            asm volatile("mov{q %0, %%fs:" ACRE_DEFAULT_POOL_THREAD "@tpoff+%c2| QWORD PTR fs:" ACRE_DEFAULT_POOL_THREAD
+                         "@tpoff+%c2, %0}"
+                         :
+                         : "r"(count), "i"(Slot), "i"(thread_cache::count_at()));
+        }
+    };
+    [[gnu::always_inline]] static found_cache find_cache() noexcept { return {}; }
+#else
+    ACRE_FINDER static thread_cache& find_cache() noexcept {
+        static_pool_thread* found;
+        ACRE_FIND(found, default_pool_thread<Slot>, ACRE_DEFAULT_POOL_THREAD, Slot);
+        return found->cache;
+    }
+#endif
+};
+#undef ACRE_DEFAULT_POOL_THREAD
+
 /// Slots of `Slot` bytes that all threads share.
 template <std::size_t Slot, class Name, class Upstream, double_free_check Check>
 class static_slots<Slot, Name, Upstream, true, Check> {
@@ -346,14 +442,14 @@ public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
     [[gnu::always_inline]] static bool take(void*& p) noexcept {
-        if (!local.cache.take(p)) [[unlikely]]
+        if (!threads::find_cache().take(p)) [[unlikely]]
             return false;
         mark_live(p);
         return true;
     }
 
     [[gnu::noinline]] static void* take_slow() noexcept {
-        void* p = attach() ? all.depot.take(config, local.cache) : all.depot.take_uncached(config);
+        void* p = attach() ? all.depot.take(config, threads::here().cache) : all.depot.take_uncached(config);
         if (p != nullptr) mark_live(p);
         return p;
     }
@@ -363,12 +459,15 @@ public:
             all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p), mark_at,
                                     [p]() __attribute__((always_inline)) { abort_on(p); });
         }
-        if (!local.cache.put(p)) [[unlikely]]
+        if (!threads::find_cache().put(p)) [[unlikely]]
             give_back_slow(p);
     }
 
-    static bool prepare(std::size_t count) noexcept { return attach() && depot().reserve(config, local.cache, count); }
-    static std::size_t release_unused() noexcept { return depot().release_unused(config, cache()); }
+    // Out of line, because the hot paths may read a thread's words where the compiler does not see it.
+    [[gnu::noinline]] static bool prepare(std::size_t count) noexcept {
+        return attach() && depot().reserve(config, threads::here().cache, count);
+    }
+    [[gnu::noinline]] static std::size_t release_unused() noexcept { return depot().release_unused(config, cache()); }
     static std::size_t live() noexcept { return depot().live(config); }
     static std::size_t held_bytes() noexcept { return depot().held_bytes(); }
     static bool owns(const void* p) noexcept { return depot().owns(config, p); }
@@ -376,6 +475,8 @@ public:
     static const pool_registry::node& registered_node() noexcept { return all.node; }
 
 private:
+    using threads = static_pool_threads<Slot, Name, Upstream, Check>;
+
     static constexpr std::size_t mark_at = free_mark::offset(geometry.slot_bytes);
     static constexpr std::string_view group_name =
         std::is_same_v<Name, every_thread> ? "every_thread" : type_name<Name>();
@@ -400,7 +501,7 @@ private:
 
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
         if (attach()) {
-            all.depot.put(config, local.cache, p);
+            all.depot.put(config, threads::here().cache, p);
         } else {
             all.depot.put_uncached(config, p);
         }
@@ -423,7 +524,8 @@ private:
     }
 
     // False when this thread is ending: then it must not keep slots.
-    static bool attach() noexcept {
+    [[gnu::noinline]] static bool attach() noexcept {
+        static_pool_thread& local = threads::here();
         if (local.attached) return true;
         detail::magazine_depot& registered = depot();
         local.at_exit.run = &detach;
@@ -433,22 +535,20 @@ private:
     }
 
     static void detach(detail::thread_exit_node*) noexcept {
+        static_pool_thread& local = threads::here();
         local.attached = false;
         all.depot.detach(config, local.cache);
     }
 
     // This thread's cache; null when it is not attached.
-    static detail::thread_cache* cache() noexcept { return local.attached ? &local.cache : nullptr; }
+    [[gnu::noinline]] static detail::thread_cache* cache() noexcept {
+        static_pool_thread& local = threads::here();
+        return local.attached ? &local.cache : nullptr;
+    }
 
     static void abandon_other_caches(void*) noexcept { all.depot.abandon_other_caches(cache(), false); }
     static std::size_t recycle() noexcept { return depot().try_release_unused(config, cache()); }
 
-    // Trivially destructible, so that it is usable while the thread ends.
-    struct thread_state {
-        detail::thread_cache cache;
-        detail::thread_exit_node at_exit;
-        bool attached;
-    };
     struct state {
         detail::magazine_depot depot;
         std::atomic<bool> registered{false};  // acquire, release: the fork guard knows the lock before anyone takes it
@@ -457,8 +557,7 @@ private:
         pool_registry::node node{geometry.slot_bytes, group_name, &describe, &live, &recycle, nullptr, nullptr};
     };
     static inline constinit state all{};
-    static inline thread_local constinit thread_state local{};
-    static_assert(std::is_trivially_destructible_v<state> && std::is_trivially_destructible_v<thread_state>,
+    static_assert(std::is_trivially_destructible_v<state> && std::is_trivially_destructible_v<static_pool_thread>,
                   "acre: usable after main and while a thread ends");
 
 public:

@@ -11,6 +11,7 @@
 // fork.
 #pragma once
 
+#include <acre/core/detail/target.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
 #include <atomic>
@@ -31,6 +32,18 @@ namespace acre::detail {
 
 class fork_guard;
 
+/// Its address tells libraries apart.
+ACRE_OF_THIS_LIBRARY inline constinit char this_library = 0;
+
+// For what runs when the library is unloaded, before the destructors of its static objects, or after all of them when
+// the process exits; once for each source. Programs are never unloaded.
+#if defined(__ELF__) && defined(__PIC__) && !defined(__PIE__)
+#define ACRE_HAS_LIBRARY_END 1
+#define ACRE_AT_LIBRARY_END [[gnu::destructor, gnu::visibility("hidden")]]
+#else
+#define ACRE_HAS_LIBRARY_END 0
+#endif
+
 /// The state of the process; a shared library with hidden visibility has its own. Never destroyed: static objects may
 /// use it until the process ends.
 struct process_wide {
@@ -38,9 +51,12 @@ struct process_wide {
     fork_guard* newest = nullptr;
     spin_lock statics_lock;  // taken after the locks of objects, before those of static resources
     fork_guard* statics = nullptr;
-    std::atomic<bool> handles_forks{false};  // acquire and release: handlers are installed before any lock is taken
 };
 inline constinit process_wide process;
+
+/// Whether this library installed handlers, which go when it is unloaded. Acquire and release: they are installed
+/// before any lock is taken.
+ACRE_OF_THIS_LIBRARY inline constinit std::atomic<bool> handles_forks{false};
 
 /// This thread holds all locks, for a fork.
 inline thread_local constinit bool forking = false;
@@ -72,7 +88,7 @@ inline bool is_single_threaded() noexcept {
 }
 
 /// Installs the fork handlers. To be called before either lock of the process is taken.
-inline void handle_forks() noexcept;
+ACRE_OF_THIS_LIBRARY inline void handle_forks() noexcept;
 
 /// Holds the lock of the process.
 class process_lock {
@@ -131,14 +147,26 @@ public:
         link(process.statics, owner, in_child);
     }
 
+    /// Ends guard_static() of all that a library has, which is about to be unloaded.
+    static void unguard_statics(const void* library) noexcept {
+        // Without process_lock: the library needs no fork handlers any more.
+        const std::lock_guard lock{process.lock};
+        const std::lock_guard also{process.statics_lock};
+        for (fork_guard** link = &process.statics; *link != nullptr;) {
+            fork_guard& each = **link;
+            if (each.library_ == library) {
+                each.unlink();
+            } else {
+                link = &each.older_;
+            }
+        }
+    }
+
     /// Ends guard() or guard_static(). The calling thread must hold no lock of a resource.
     void unguard() noexcept {
         const process_lock lock{*home_};
         const std::lock_guard also{home_->statics_lock};
-        if (locks_ == nullptr) return;
-        *link_ = older_;
-        if (older_ != nullptr) older_->link_ = link_;
-        locks_ = nullptr;
+        if (locks_ != nullptr) unlink();
     }
 
 private:
@@ -153,6 +181,11 @@ private:
         unlock_all_ = unlock_all;
     }
 
+    void unlink() noexcept {
+        *link_ = older_;
+        if (older_ != nullptr) older_->link_ = link_;
+        locks_ = nullptr;
+    }
     void link(fork_guard*& list, void* owner, child_function in_child) noexcept {
         owner_ = owner;
         in_child_ = in_child;
@@ -209,9 +242,17 @@ private:
     void* owner_ = nullptr;
     child_function in_child_ = nullptr;
     fork_guard* older_ = nullptr;
-    fork_guard** link_ = nullptr;    // the pointer to this object in its list
-    process_wide* home_ = &process;  // has the list: the object may be destroyed by code of another library
+    fork_guard** link_ = nullptr;          // the pointer to this object in its list
+    process_wide* home_ = &process;        // has the list: the object may be destroyed by code of another library
+    const void* library_ = &this_library;  // has the object, if that is static
 };
+
+#if ACRE_HAS_LIBRARY_END
+/// The library is unloaded, or the process exits.
+ACRE_AT_LIBRARY_END inline void unguard_statics_of_library() noexcept {
+    fork_guard::unguard_statics(&this_library);
+}
+#endif
 
 /// Guards one lock of any type: from construction on, or from the first use on if it was constant-initialised. The
 /// child gets a new lock, since many locks can be released only by the thread that took them.
@@ -287,12 +328,12 @@ public:
 };
 
 inline void handle_forks() noexcept {
-    if (process.handles_forks.load(std::memory_order_acquire)) return;
+    if (handles_forks.load(std::memory_order_acquire)) return;
 #if defined(ACRE_HAS_PTHREAD)
     // No lock is held here that a fork could leave locked. A failure matters only in a child that does not exec.
     (void)pthread_atfork(&fork_guard::before_fork, &fork_guard::after_fork, &fork_guard::after_fork_in_child);
 #endif
-    process.handles_forks.store(true, std::memory_order_release);
+    handles_forks.store(true, std::memory_order_release);
 }
 
 }  // namespace acre::detail

@@ -15,8 +15,10 @@
 // find() finds nothing, and find_and_remember() calls the object's copy: correct, and slower.
 #pragma once
 
+#include <acre/core/detail/find_anew.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
+#include <acre/core/detail/target.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +34,10 @@ struct thread_exit_node {
     thread_exit_node* next;
 };
 
-/// The functions that a thread runs when it ends.
-struct thread_exit_list {
+/// The functions that a thread runs when it ends, registered by one library or by the program. Each has a list of its
+/// own, because what registers the destructor of a thread_local object stays loaded until the thread ends: so do the
+/// functions. A list that libraries share would keep the one that began it.
+struct ACRE_OF_THIS_LIBRARY thread_exit_list {
     thread_exit_node* first = nullptr;
 
     thread_exit_list() noexcept = default;
@@ -43,7 +47,7 @@ struct thread_exit_list {
 };
 
 /// Set by the list's destructor. It has none itself, so it can be read until the thread ends.
-inline thread_local constinit bool thread_has_exited = false;
+ACRE_OF_THIS_LIBRARY inline thread_local constinit bool thread_has_exited = false;
 
 inline thread_exit_list::~thread_exit_list() {
     thread_has_exited = true;
@@ -55,7 +59,7 @@ inline thread_exit_list::~thread_exit_list() {
 }
 
 /// Set when the list's destructor is registered.
-inline thread_local constinit bool thread_has_exit_list = false;
+ACRE_OF_THIS_LIBRARY inline thread_local constinit bool thread_has_exit_list = false;
 
 /// Whether the C library has memory to register a thread_local destructor: glibc takes it from the heap and ends the
 /// process when there is none. Takes and frees more than glibc needs. The small block is of the size that it takes, for
@@ -77,7 +81,7 @@ inline thread_local constinit bool thread_has_exit_list = false;
 /// Runs `node`, which must live until then, when this thread ends. All nodes run when the first registration's turn
 /// among the thread_local destructors comes. Refused with false after that, and while the heap has no memory for the
 /// first registration: then the caller must not keep anything for this thread.
-inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
+ACRE_OF_THIS_LIBRARY inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
     if (thread_has_exited) return false;
     if (!thread_has_exit_list && !can_register_destructor()) return false;
     thread_local thread_exit_list list;
@@ -91,9 +95,12 @@ inline bool run_at_thread_exit(thread_exit_node& node) noexcept {
 class per_thread {
 public:
     using ended_function = void (*)(void* owner, void* state) noexcept;
+    using library_function = bool (*)() noexcept;
 
-    /// When a thread ends, calls `ended` with `owner` and the state that the thread kept.
-    per_thread(void* owner, ended_function ended) noexcept : owner_(owner), ended_(ended), home_(&registry()) {
+    /// When a thread ends, calls `ended` with `owner` and the state that the thread kept. `library`, as of the caller,
+    /// keeps the code of `ended` loaded until then.
+    per_thread(void* owner, ended_function ended, library_function library = &enter_library) noexcept
+        : owner_(owner), ended_(ended), home_(&registry()), library_(library) {
         home_->add(*this);
     }
     per_thread(const per_thread&) = delete;
@@ -110,12 +117,12 @@ public:
 
     /// The state that this thread keeps, or null. Always null in code of another copy.
     [[gnu::always_inline]] void* find() const noexcept {
-        const table& kept = this_thread;
-        if (kept.remembered.generation == generation_) [[likely]]
-            return not_null(kept.remembered.state);
-        if (offset_ >= kept.bytes) [[unlikely]]
+        const table_found_anew kept;
+        if (kept.remembers(generation_)) [[likely]]
+            return not_null(kept.remembered_state());
+        if (!kept.reaches(offset_)) [[unlikely]]
             return nullptr;
-        const entry& found = *entry_at(kept, offset_);
+        const entry& found = *reinterpret_cast<entry*>(kept.entries() + offset_);
         if (found.generation != generation_) [[unlikely]]
             return nullptr;
         return not_null(found.state);
@@ -124,7 +131,7 @@ public:
     /// As find(), and from now on find() is fastest for this object. For calls that are rare: then a thread that uses
     /// several objects in turns does not write this each time. In code of another copy the state is found, and not
     /// remembered.
-    void* find_and_remember() const noexcept {
+    [[gnu::noinline]] void* find_and_remember() const noexcept {
         if (is_foreign()) return home_->find(*this);
         void* state = find();
         if (state != nullptr) this_thread.remembered = {generation_, state};
@@ -133,12 +140,12 @@ public:
 
     /// True when this thread can keep a state: it is not ending, and the heap has memory for its table.
     bool can_keep() const noexcept {
-        if (offset_ == no_offset) return false;
+        if (offset_ == no_offset || !library_()) return false;
         return is_foreign() ? home_->reach(offset_) : reach(offset_);
     }
 
     /// Keeps `state`, not null, for this thread. Requires can_keep().
-    void keep(void* state) noexcept {
+    [[gnu::noinline]] void keep(void* state) noexcept {
         assert(state != nullptr);
         if (is_foreign()) return home_->keep(*this, state);
         *entry_at(this_thread, offset_) = {generation_, state};
@@ -201,14 +208,18 @@ private:
             const process_lock lock{process_};
             renewed.generation_ = next_generation();
         }
-        // Calls `ended` of each live object that holds a state of this thread. The lock keeps the object alive.
-        void ended(const table& kept) noexcept {
+        // Calls `ended` of each live object that holds a state of this thread; of one library, or of all for null. The
+        // lock keeps the object alive.
+        void ended(const table& kept, library_function library) noexcept {
             const process_lock lock{process_};
             const std::size_t count = detail::min(kept.bytes / sizeof(entry), size_);
             for (std::size_t number = 0; number < count; ++number) {
-                const entry& each = *entry_at(kept, number * sizeof(entry));
+                entry& each = *entry_at(kept, number * sizeof(entry));
                 const per_thread* owner = objects_[number];
-                if (owner != nullptr && owner->generation_ == each.generation) owner->ended_(owner->owner_, each.state);
+                if (owner == nullptr || owner->generation_ != each.generation) continue;
+                if (library != nullptr && library != owner->library_) continue;
+                each.generation = 0;
+                owner->ended_(owner->owner_, each.state);
             }
         }
 
@@ -259,7 +270,7 @@ private:
     static void keep_here(per_thread& object, void* state) noexcept { object.keep(state); }
 
     // Grows this thread's table to contain `offset`; the table is given up at the thread's end. False when it cannot.
-    static bool reach(std::size_t offset) noexcept {
+    [[gnu::noinline]] static bool reach(std::size_t offset) noexcept {
         table& kept = this_thread;
         if (!kept.will_end) {
             kept.at_exit.run = &end_of_thread;
@@ -283,17 +294,81 @@ private:
         this_thread.bytes = 0;
         this_thread.entries = nullptr;
         this_thread.will_end = false;
-        registry().ended(kept);
+        registry().ended(kept, nullptr);
         std::free(kept.entries);
     }
 
-    static inline thread_local constinit table this_thread{};
+    // Keeps the library with this code loaded until the thread ends, when the states of the library's objects end
+    // first: the thread's table may belong to the program. False when the thread is ending, or without memory.
+    ACRE_OF_THIS_LIBRARY static bool enter_library() noexcept {
+        thread_local constinit bool entered = false;
+        thread_local constinit thread_exit_node at_exit{};
+        if (entered) return true;
+        at_exit.run = [](thread_exit_node*) noexcept {
+            entered = false;
+            this_thread.remembered = {};
+            registry().ended(this_thread, &enter_library);
+        };
+        entered = run_at_thread_exit(at_exit);
+        return entered;
+    }
+
+    [[gnu::used]] static inline thread_local constinit table this_thread{};
+
+#define ACRE_THIS_THREAD "_ZN4acre6detail10per_thread11this_threadE"
+#if ACRE_BY_SEGMENT
+    // Words of the calling thread's table.
+    class table_found_anew {
+    public:
+        [[gnu::always_inline]] bool remembers(std::uint64_t generation) const noexcept {
+            bool is_equal;
+            ACRE_COMPARE(is_equal, "e", ACRE_THIS_THREAD, 0, offsetof(table, remembered.generation), generation);
+            return is_equal;
+        }
+        [[gnu::always_inline]] bool reaches(std::size_t offset) const noexcept {
+            bool is_above;
+            ACRE_COMPARE(is_above, "a", ACRE_THIS_THREAD, 0, offsetof(table, bytes), offset);
+            return is_above;
+        }
+        [[gnu::always_inline]] void* remembered_state() const noexcept {
+            void* state;
+            ACRE_READ(state, ACRE_THIS_THREAD, 0, offsetof(table, remembered.state));
+            return state;
+        }
+        [[gnu::always_inline]] std::byte* entries() const noexcept {
+            std::byte* entries;
+            ACRE_READ(entries, ACRE_THIS_THREAD, 0, offsetof(table, entries));
+            return entries;
+        }
+    };
+#else
+    ACRE_FINDER static const table& find_table() noexcept {
+        const table* found;
+        ACRE_FIND(found, this_thread, ACRE_THIS_THREAD, 0);
+        return *found;
+    }
+    // The calling thread's table.
+    class table_found_anew {
+    public:
+        [[gnu::always_inline]] bool remembers(std::uint64_t generation) const noexcept {
+            return kept_.remembered.generation == generation;
+        }
+        [[gnu::always_inline]] bool reaches(std::size_t offset) const noexcept { return offset < kept_.bytes; }
+        [[gnu::always_inline]] void* remembered_state() const noexcept { return kept_.remembered.state; }
+        [[gnu::always_inline]] std::byte* entries() const noexcept { return kept_.entries; }
+
+    private:
+        const table& kept_ = find_table();
+    };
+#endif
+#undef ACRE_THIS_THREAD
 
     void* owner_;
     ended_function ended_;
     std::size_t offset_ = no_offset;
     std::uint64_t generation_ = no_generation;
     all_objects* home_;
+    library_function library_;
 };
 
 }  // namespace acre::detail

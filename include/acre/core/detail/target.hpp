@@ -15,6 +15,13 @@
 #define ACRE_HAS_THREADS 1
 #endif
 
+// On what each library and the program have of their own, although it is inline.
+#if defined(__ELF__) || defined(__APPLE__)
+#define ACRE_OF_THIS_LIBRARY [[gnu::visibility("hidden")]]
+#else
+#define ACRE_OF_THIS_LIBRARY
+#endif
+
 #if ACRE_HAS_THREADS || defined(__unix__) || defined(__APPLE__) || defined(_WIN32) || defined(__wasi__)
 #define ACRE_HAS_STANDARD_ERROR 1
 #else

@@ -10,6 +10,7 @@
 
 #include <acre/core/detail/target.hpp>
 #if ACRE_HAS_GENERAL_HEAP
+#include <acre/core/detail/find_anew.hpp>
 #include <acre/heaps/detail/counted_blocks.hpp>
 #include <acre/heaps/detail/heap_classes.hpp>
 #include <cstddef>
@@ -33,7 +34,7 @@ struct slot_stack {
     /// The lowest place for a slot.
     void** bottom(std::size_t kept) const noexcept { return end - kept; }
     /// Whether `p` is one of the two slots that the thread freed last, as glibc notices, too. The stack must exist.
-    [[gnu::always_inline]] bool was_just_freed(const void* p) const noexcept {
+    [[gnu::always_inline]] static bool was_just_freed(void* const* top, const void* p) noexcept {
         static_assert(heap_classes::compared == 2);
         return top[-1] == p || top[-2] == p;
     }
@@ -71,7 +72,74 @@ struct thread_slots {
 };
 
 template <std::size_t Private>
-inline thread_local constinit thread_slots<Private> this_threads_slots{};
+[[gnu::used]] inline thread_local constinit thread_slots<Private> this_threads_slots{};
+
+#define ACRE_THREADS_SLOTS "_ZN4acre6detail18this_threads_slotsILm0EEE"
+ACRE_FINDER inline thread_slots<0>& find_threads_slots() noexcept {
+    thread_slots<0>* found;
+    ACRE_FIND(found, this_threads_slots<0>, ACRE_THREADS_SLOTS, 0);
+    return *found;
+}
+
+/// The calling thread's stack of a class, for the hot paths. A heap with private classes is called out of line only.
+template <std::size_t Private>
+class found_stack {
+public:
+    [[gnu::always_inline]] explicit found_stack(std::size_t number) noexcept : stack_(slots().stacks[number]) {}
+
+    [[gnu::always_inline]] void** top() const noexcept { return stack_.top; }
+    [[gnu::always_inline]] bool ends_at(void** top) const noexcept { return stack_.end == top; }
+    [[gnu::always_inline]] void set_top(void** top) const noexcept { stack_.top = top; }
+
+private:
+    [[gnu::always_inline]] static thread_slots<Private>& slots() noexcept {
+        if constexpr (Private == 0) {
+            return find_threads_slots();
+        } else {
+            return this_threads_slots<Private>;
+        }
+    }
+
+    slot_stack& stack_;
+};
+
+#if ACRE_BY_SEGMENT
+template <>
+class found_stack<0> {
+public:
+    [[gnu::always_inline]] explicit found_stack(std::size_t number) noexcept : offset_(number * sizeof(slot_stack)) {}
+
+    [[gnu::always_inline]] void** top() const noexcept {
+        void** top;
+        asm volatile("mov{q %%fs:" ACRE_THREADS_SLOTS "@tpoff+%c2(%1), %0| %0, QWORD PTR fs:" ACRE_THREADS_SLOTS
+                     "@tpoff+%c2[%1]}"
+                     : "=r"(top)
+                     : "r"(offset_), "i"(top_at));
+        return top;
+    }
+    [[gnu::always_inline]] bool ends_at(void** top) const noexcept {
+        bool is_equal;
+        asm volatile("cmp{q %1, %%fs:" ACRE_THREADS_SLOTS "@tpoff+%c3(%2)| QWORD PTR fs:" ACRE_THREADS_SLOTS
+                     "@tpoff+%c3[%2], %1}"
+                     : "=@cce"(is_equal)
+                     : "r"(top), "r"(offset_), "i"(end_at));
+        return is_equal;
+    }
+    [[gnu::always_inline]] void set_top(void** top) const noexcept {
+        asm volatile("mov{q %0, %%fs:" ACRE_THREADS_SLOTS "@tpoff+%c2(%1)| QWORD PTR fs:" ACRE_THREADS_SLOTS
+                     "@tpoff+%c2[%1], %0}"
+                     :
+                     : "r"(top), "r"(offset_), "i"(top_at));
+    }
+
+private:
+    static constexpr std::size_t top_at = offsetof(thread_slots<0>, stacks) + offsetof(slot_stack, top);
+    static constexpr std::size_t end_at = offsetof(thread_slots<0>, stacks) + offsetof(slot_stack, end);
+
+    std::size_t offset_;
+};
+#endif
+#undef ACRE_THREADS_SLOTS
 
 }  // namespace acre::detail
 

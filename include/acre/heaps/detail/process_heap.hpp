@@ -112,12 +112,14 @@ public:
             return elsewhere(p);
         prefetch(p);
         const std::size_t size_class = heap_range::class_at(start, offset);
-        slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
-        if (stack.top == stack.end) [[unlikely]]
+        const found_stack<Private> stack{size_class};
+        void** const top = stack.top();
+        if (stack.ends_at(top)) [[unlikely]]
             return free_slow(size_class, p);
-        if (stack.was_just_freed(p)) [[unlikely]]
+        if (slot_stack::was_just_freed(top, p)) [[unlikely]]
             abort_on_misuse(name, mistake::double_free, p);
-        *stack.top++ = p;
+        stack.set_top(top + 1);
+        *top = p;
     }
 
     /// Bytes that may be used of an allocation: at least those asked for.
@@ -163,7 +165,7 @@ public:
 
     /// Gives the memory of free runs back to the system but for `kept` bytes, and before that the calling thread's free
     /// slots to their slabs. Returns the bytes that went back.
-    std::size_t trim(std::size_t kept) noexcept {
+    [[gnu::noinline]] std::size_t trim(std::size_t kept) noexcept {
         give_free_slots_back();
         const std::lock_guard guard{shared_.lock};
         return shared_.range.give_back(kept / heap_range::unit_bytes, 1);
@@ -217,10 +219,11 @@ public:
 
     /// As above, but null also where the calling thread has none at hand.
     [[gnu::always_inline]] void* take_of_at_once(std::size_t number) noexcept {
-        slot_stack& stack = this_threads_slots<Private>.stacks[number];
-        void* p = stack.top[-1];
+        const found_stack<Private> stack{number};
+        void** const top = stack.top();
+        void* p = top[-1];
         if (p != nullptr) [[likely]]
-            --stack.top;
+            stack.set_top(top - 1);
         return p;
     }
 
@@ -260,11 +263,12 @@ private:
     }
 
     [[gnu::always_inline]] void* take(std::size_t size_class) noexcept {
-        slot_stack& stack = this_threads_slots<Private>.stacks[size_class];
-        void* p = stack.top[-1];
+        const found_stack<Private> stack{size_class};
+        void** const top = stack.top();
+        void* p = top[-1];
         if (p == nullptr) [[unlikely]]
             return take_slow(size_class);
-        --stack.top;
+        stack.set_top(top - 1);
         return p;
     }
 
@@ -381,7 +385,7 @@ private:
         slot_stack& stack = this_threads_slots<Private>.stacks[number];
         if (!stack.exists() && !give_stack(stack, size_class)) return report(give_slots(number, &p, 1));
         if (stack.top == stack.end) {
-            if (stack.was_just_freed(p)) abort_on_misuse(name, mistake::double_free, p);
+            if (slot_stack::was_just_freed(stack.top, p)) abort_on_misuse(name, mistake::double_free, p);
             stack_growth& growth = this_threads_slots<Private>.growth[number];
             if (!growth.has_run_out || !grow(stack, growth, size_class)) give_older_half(stack, growth, number);
             growth.has_run_out = false;

@@ -42,7 +42,8 @@ struct checked_place {
 };
 
 /// An address that no other living thread has.
-inline const void* address_of_this_thread() noexcept {
+[[gnu::noinline]] inline const void* address_of_this_thread() noexcept {
+    asm volatile("");  // a fiber may change threads between two calls
 #if ACRE_HAS_THREADS
     thread_local constinit char in_this_thread = 0;
 #else

@@ -66,25 +66,31 @@ public:
     thread_cache& operator=(const thread_cache&) = delete;
 
     /// Sets `slot` to a free slot; false when the loaded magazine is empty.
-    [[gnu::always_inline]] bool take(void*& slot) noexcept {
-        const std::size_t count = count_.load(std::memory_order_relaxed);
+    [[gnu::always_inline]] bool take(void*& slot) noexcept { return take_of(words{*this}, slot); }
+    /// As take, of a cache whose words are read and written through `cache`.
+    template <class Words>
+    [[gnu::always_inline]] static bool take_of(Words cache, void*& slot) noexcept {
+        const std::size_t count = cache.count();
         if (count == 0) [[unlikely]]
             return false;
-        void** top = loaded_->cells() + count;
+        void** top = cache.loaded()->cells() + count;
         slot = *top;
         // The next slot: another thread may have used it last, and a store that misses delays all stores behind it.
         __builtin_prefetch(top[-1]);
-        count_.store(count - 1, std::memory_order_relaxed);
+        cache.set_count(count - 1);
         return true;
     }
 
     /// Keeps a free slot; false when the loaded magazine is full.
-    [[gnu::always_inline]] bool put(void* slot) noexcept {
-        const std::size_t count = count_.load(std::memory_order_relaxed);
-        if (count == room_) [[unlikely]]
+    [[gnu::always_inline]] bool put(void* slot) noexcept { return put_of(words{*this}, slot); }
+    /// As put, of a cache whose words are read and written through `cache`.
+    template <class Words>
+    [[gnu::always_inline]] static bool put_of(Words cache, void* slot) noexcept {
+        const std::size_t count = cache.count();
+        if (cache.has_room_for_no_more_than(count)) [[unlikely]]
             return false;
-        loaded_->cells()[count + 1] = slot;
-        count_.store(count + 1, std::memory_order_relaxed);
+        cache.loaded()->cells()[count + 1] = slot;
+        cache.set_count(count + 1);
         return true;
     }
 
@@ -99,8 +105,26 @@ public:
         return count_.load(std::memory_order_relaxed) + spare_count_.load(std::memory_order_relaxed);
     }
 
+    /// Where the words are that take_of and put_of need.
+    static constexpr std::size_t count_at() noexcept { return offsetof(thread_cache, count_); }
+    static constexpr std::size_t room_at() noexcept { return offsetof(thread_cache, room_); }
+    static constexpr std::size_t loaded_at() noexcept { return offsetof(thread_cache, loaded_); }
+
 private:
     friend class magazine_depot;
+
+    // The words of an object.
+    struct words {
+        thread_cache& of;
+        [[gnu::always_inline]] std::size_t count() const noexcept { return of.count_.load(std::memory_order_relaxed); }
+        [[gnu::always_inline]] void set_count(std::size_t count) const noexcept {
+            of.count_.store(count, std::memory_order_relaxed);
+        }
+        [[gnu::always_inline]] bool has_room_for_no_more_than(std::size_t count) const noexcept {
+            return count == of.room_;
+        }
+        [[gnu::always_inline]] magazine* loaded() const noexcept { return of.loaded_; }
+    };
 
     bool spare_has_slots() const noexcept { return spare_count_.load(std::memory_order_relaxed) != 0; }
 
