@@ -171,6 +171,7 @@ TEST(arena_mark, void_after_the_scratch_that_it_was_taken_in) {
     EXPECT_FALSE(after.active());
 }
 
+// Hazard X10.
 TEST(arena_mark, on_an_empty_arena_rewinds_to_empty) {
     acre::arena tested;
     const auto empty = tested.mark();

@@ -192,8 +192,9 @@ TEST_F(object_pool_of_tracked, may_lose_objects_during_the_walk) {
     EXPECT_EQ(tested.live(), 750u);
 }
 
-// Hazard Y29: a step of a walk takes one bit of a word. What it visits is what is live, also where whole groups are
-// free, and whatever the loop destroys and creates.
+// A step of a walk takes one bit of a word. What it visits is what is live, also where whole groups are free, and
+// whatever the loop destroys and creates.
+// Hazard Y29.
 TEST_F(object_pool_of_tracked, is_visited_as_by_iterators_while_objects_come_and_go) {
     for (const int kept : {1, 3, 4, 100, 2000}) {
         acre::object_pool<tracked> tested{upstream_};

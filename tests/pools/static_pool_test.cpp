@@ -226,7 +226,7 @@ TEST(static_pool, a_group_that_runs_out_first_releases_its_other_sizes) {
     const auto taken = all_of<static_pool<400, group>>();
     EXPECT_GT(taken.size() * 400, std::size_t{3} << 18);
     free_all<static_pool<400, group>>(taken);
-    EXPECT_TRUE((static_pool<64, group>::prepare(10'000)));
+    EXPECT_TRUE((static_pool<64, group>::prepare(6'000)));
     EXPECT_EQ(other::capacity(), kept);
     acre::pool_registry::recycle();
     EXPECT_EQ(other::capacity(), kept);

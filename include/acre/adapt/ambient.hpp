@@ -222,9 +222,7 @@ public:
 
     /// Gives the block back to the resource that it came from; null is a no-op. Aborts with a sentence where that is a
     /// resource of another thread that threads do not share.
-    void deallocate(void* p, std::size_t, std::size_t = default_alignment) noexcept {
-        deallocate_unsized(p);
-    }
+    void deallocate(void* p, std::size_t, std::size_t = default_alignment) noexcept { deallocate_unsized(p); }
 
     /// As deallocate; the block knows its size.
     void deallocate_unsized(void* p) noexcept {

@@ -12,9 +12,9 @@
 // A frame that the compiler leaves out costs nothing. Without memory the coroutine throws; where the promise declares
 // get_return_object_on_allocation_failure(), it returns that. Thread rules: those of the resource.
 //
-//     struct task {
-//         struct promise_type : acre::pooled_frames<promise_type> { ... };
-//     };
+//     #include <coroutine>
+//     struct promise : acre::pooled_frames<promise> {};  // and the members of a promise
+//     using task = std::coroutine_handle<promise>;       // the coroutine's type names the promise
 //     task from_the_program_pools(int n);
 //     task from_a_pool(std::allocator_arg_t, acre::multi_pool& pool, int n);
 #pragma once
@@ -164,14 +164,15 @@ struct frames_of {
 template <class Promise>
 class pooled_frames {
 public:
+    // Inlined, or g++ would take the delete for one that does not match this form.
     template <class... Given>
-    static void* operator new(std::size_t bytes, Given&&... given) {
+    [[gnu::always_inline]] static void* operator new(std::size_t bytes, Given&&... given) {
         return detail::frames_of<Promise>::create(bytes, given...);
     }
     // Not one form with a condition: clang tests whether it is noexcept before it instantiates that.
     template <class... Given>
         requires detail::expects_null_frames<Promise>
-    static void* operator new(std::size_t bytes, Given&&... given) noexcept {
+    [[gnu::always_inline]] static void* operator new(std::size_t bytes, Given&&... given) noexcept {
         return detail::frames_of<Promise>::create(bytes, given...);
     }
     static void operator delete(void* p, std::size_t bytes) noexcept { detail::frame_tail::free(p, bytes); }

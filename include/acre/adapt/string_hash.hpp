@@ -10,6 +10,7 @@
 // Cost: that of the hash of a std::string, whose code the containers keep beside each key where the standard library
 // does so for a std::string. Thread rules: none, a hash has no state.
 //
+//     #include <unordered_set>
 //     acre::multi_pool nodes;
 //     using text = std::basic_string<char, std::char_traits<char>, acre::allocator<char, acre::multi_pool>>;
 //     std::unordered_set<text> names;  // or with an acre::allocator<text, acre::multi_pool>

@@ -114,12 +114,12 @@ inline bool reporting_misuse = false;
 
 /// Calls the misuse handler, and aborts when it returns.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const misuse& noticed) {
-    // A handler may throw.
-    struct reporting_scope {
-        reporting_scope() noexcept { detail::reporting_misuse = true; }
-        ~reporting_scope() { detail::reporting_misuse = false; }
-    } const reporting;
     detail::allow_blocking([&noticed] {
+        // A handler may throw.
+        struct reporting_scope {
+            reporting_scope() noexcept { detail::reporting_misuse = true; }
+            ~reporting_scope() { detail::reporting_misuse = false; }
+        } const reporting;
         if (const misuse_handler handler = __atomic_load_n(&detail::current_misuse_handler, __ATOMIC_ACQUIRE)) {
             handler(noticed);
         } else {

@@ -21,7 +21,7 @@
 //     namespace memory = acre::by_build;
 //     memory::arena level;
 //     Orc* orc = level.create<Orc>("URG");
-//     { memory::scratch temp{level}; temp.allocate<Step>(n); }
+//     { memory::scratch temp{level}; std::span<Step> steps = temp.allocate<Step>(n); }
 #pragma once
 
 #if defined(ACRE_CHECKED)

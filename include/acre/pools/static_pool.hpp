@@ -388,10 +388,14 @@ template <std::size_t Slot>
 [[gnu::used]] inline thread_local constinit static_pool_thread default_pool_thread{};
 
 #define ACRE_DEFAULT_POOL_THREAD "_ZN4acre6detail19default_pool_threadILm%c1EEE"
-/// Of the default group. GCC prints no larger numbers in symbols.
+/// Of the default group. It depends on `Slot`, so that a program may specialise group_upstream after this header.
 template <std::size_t Slot>
-    requires(Slot <= INT32_MAX)
-class static_pool_threads<Slot, every_thread, group_upstream<every_thread>::type, double_free_check::at_once> {
+using default_upstream = typename group_upstream<std::enable_if_t<(Slot > 0), every_thread>>::type;
+
+/// Of the default group. GCC prints no larger numbers in symbols.
+template <std::size_t Slot, class Upstream>
+    requires(Slot <= INT32_MAX && std::is_same_v<Upstream, default_upstream<Slot>>)
+class static_pool_threads<Slot, every_thread, Upstream, double_free_check::at_once> {
 public:
     static static_pool_thread& here() noexcept { return default_pool_thread<Slot>; }
 
