@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
 #include "advise/candidates.hpp"
 #include "advise/first_steps.hpp"
+#include "advise/joined_advice.hpp"
+#include "advise/short_answer.hpp"
 #include "advise/wording.hpp"
 #include "replay/contender_list.hpp"
 #include "replay/resources.hpp"
@@ -643,6 +647,32 @@ TEST_F(first_answer, has_no_figure_that_a_replay_cannot_tell) {
     EXPECT_NE(text.find("acre try can."), std::string::npos) << text;
     list_.cpu_nanoseconds = 0;
     EXPECT_FALSE(list_.tells_nothing({-600, -501, -400})) << "there is nothing to be relative to";
+}
+
+std::size_t words_in(const std::string& text) {
+    std::istringstream words{text};
+    return static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>{words}, {}));
+}
+
+TEST_F(first_answer, is_one_screen_for_any_number_of_recommendations) {
+    list_.advices.resize(1);
+    for (int i = 0; i < 40; ++i) list_.advices.push_back(list_.advices.front());
+    list_.advices[7].saving.nanoseconds = {400, 450, 500};
+    const std::string text = short_answer(list_, paths_, reader_.header(), "a.acre");
+    EXPECT_TRUE(text.starts_with("Do first: an arena, reset in request (recommendation 8). It saves about ")) << text;
+    EXPECT_NE(text.find("acre::arena"), std::string::npos) << text;
+    EXPECT_NE(text.find("acre advise --explain 8 a.acre"), std::string::npos) << text;
+    EXPECT_NE(text.find(" more\n"), std::string::npos) << text;
+    EXPECT_LE(std::ranges::count(text, '\n'), 40) << text;
+    EXPECT_LE(words_in(text), 250U) << text;
+}
+
+TEST_F(first_answer, tells_one_figure_and_how_sure_it_is) {
+    EXPECT_EQ(saving_phrase({30, 60, 90}, 1000), "about 6 % of the CPU time, surely over 3 %");
+    EXPECT_EQ(saving_phrase({-5, 60, 90}, 1000), "about 6 % of the CPU time, perhaps nothing");
+    EXPECT_EQ(saving_phrase({3, 6, 90}, 1000), "about 0.6 % of the CPU time, surely over 0.3 %");
+    EXPECT_EQ(saving_phrase({2e6, 4e6, 9e6}, 0), "about 4.0 ms of CPU time, surely over 2.0 ms");
+    EXPECT_EQ(saving_phrase({-9, -5, -1}, 1000), "perhaps nothing");
 }
 
 TEST_F(first_answer, names_no_variable_of_the_code_twice) {

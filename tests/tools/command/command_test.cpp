@@ -59,7 +59,7 @@ TEST_F(command, wrong_usage_is_status_2) {
         "inform a.acre", 2,
         "there is no subcommand 'inform': there are record, finish, try, run, info, diff, replay, fit, advise, "
         "plan, report, export, man;");
-    EXPECT_NE(acre("--help").output.find("\n  man "), std::string::npos);
+    EXPECT_NE(acre("help --all").output.find("\n  man "), std::string::npos);
     expect_failure("--bogus", 2, "there is no option '--bogus'");
     expect_failure("info", 2, "FILE is required; see 'acre info --help'");
     expect_failure("info a.acre --top many", 2, "top");
@@ -362,8 +362,9 @@ TEST_F(command, names_cannot_command_the_terminal) {
     made.header.command = {"./evil\x1b]0;title\x07"};
     made.write(directory_ / "evil.acre");
     for (const char* arguments :
-         {"info evil.acre", "advise --no-measure evil.acre", "diff evil.acre evil.acre",
-          "fit evil.acre --function 'evil?[31m?name'", "replay evil.acre --with pool --rounds 1"}) {
+         {"info evil.acre", "advise --no-measure evil.acre", "advise --all --no-measure evil.acre",
+          "diff evil.acre evil.acre", "fit evil.acre --function 'evil?[31m?name'",
+          "replay evil.acre --with pool --rounds 1"}) {
         const run_result shown = acre(arguments);
         EXPECT_EQ(shown.status, 0) << shown.errors;
         EXPECT_NE(shown.output, "") << arguments;
@@ -391,6 +392,7 @@ TEST_F(command, no_character_of_a_trace_commands_the_terminal_or_the_page) {
     const char* const commands[] = {"info evil.acre",
                                     "info --json evil.acre",
                                     "advise --no-measure evil.acre",
+                                    "advise --all --no-measure evil.acre",
                                     "advise --no-measure --json evil.acre",
                                     "fit evil.acre",
                                     "fit --json evil.acre",
@@ -660,7 +662,7 @@ TEST_F(command, advise_prints_an_object) {
 
 TEST_F(command, advise_shows_the_requested_number) {
     write_trace();
-    const run_result result = acre("advise a.acre --top 1 --no-measure");
+    const run_result result = acre("advise --all a.acre --top 1 --no-measure");
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_NE(result.output.find("1. "), std::string::npos);
     EXPECT_EQ(result.output.find("\n2. "), std::string::npos);
@@ -772,7 +774,7 @@ TEST_F(command, an_unknown_exit_status_is_shown_as_such) {
     EXPECT_TRUE(json["exit_status"].is_null());
     EXPECT_TRUE(json["cpu_us"].is_null());
     EXPECT_TRUE(json["recording_us"].is_null());
-    EXPECT_NE(acre("advise a.acre --no-measure").output.find("CPU time not known"), std::string::npos);
+    EXPECT_NE(acre("advise --all a.acre --no-measure").output.find("CPU time not known"), std::string::npos);
     EXPECT_TRUE(nlohmann::json::parse(acre("advise a.acre --no-measure --json").output)["cpu_ns"].is_null());
 }
 
@@ -787,7 +789,7 @@ TEST_F(command, savings_are_compared_with_the_time_of_the_program_without_its_re
     const auto json = nlohmann::json::parse(acre("info a.acre --json").output);
     EXPECT_EQ(json["cpu_us"], 106'000);
     EXPECT_EQ(json["recording_us"], 70'000);
-    const std::string advice = acre("advise a.acre --no-measure").output;
+    const std::string advice = acre("advise --all a.acre --no-measure").output;
     EXPECT_NE(advice.find("CPU time about 36.0 ms without the recording"), std::string::npos) << advice;
     EXPECT_EQ(nlohmann::json::parse(acre("advise a.acre --json --no-measure").output)["cpu_ns"], 36'000'000);
 }

@@ -167,7 +167,7 @@ struct named_options {
 /// The subcommands that are run in a line of code, each with the options it is given; what record is to run has its
 /// own.
 std::vector<named_options> runs_in(const std::string& code) {
-    static const std::regex runs{R"((^|[ /'"(])acre( -q| --quiet)? ([a-z]+)([^|;)&]*))"};
+    static const std::regex runs{R"((^|[ '"(]|[^.]/)acre( -q| --quiet)? ([a-z]+)([^|;)&]*))"};  // not ../acre, a folder
     static const std::regex option{R"((^|[ \[])(--[a-z][a-z-]*))"};
     std::vector<named_options> found;
     for (std::sregex_iterator run{code.begin(), code.end(), runs}; run != std::sregex_iterator{}; ++run) {

@@ -260,6 +260,11 @@ TEST_F(advise_usage, without_measuring_only_plans) {
     EXPECT_EQ(json["malloc_ns"], 0);
     EXPECT_EQ(acre("advise --no-measure a.acre --json").output, result.output) << "the same each time";
     EXPECT_NE(acre("advise --no-measure a.acre").output.find("acre::arena"), std::string::npos);
+    const std::string explained = acre("advise --no-measure --explain 1 a.acre").output;
+    EXPECT_TRUE(explained.starts_with("1. an arena, reset in request")) << explained;
+    EXPECT_NE(explained.find("evidence"), std::string::npos) << explained;
+    EXPECT_NE(acre("advise --no-measure --explain 9 a.acre").errors.find("there is no recommendation 9"),
+              std::string::npos);
 }
 
 TEST_F(advise_usage, apply_check_shows_what_was_followed_and_saved) {
@@ -301,7 +306,8 @@ TEST_F(advise_usage, apply_check_fails_where_less_was_saved_or_nothing_followed)
 
 TEST_F(advise_usage, apply_check_takes_two_traces_and_both_times) {
     const std::pair<const char*, const char*> lines[] = {
-        {"advise", "FILE is required"},
+        {"advise", "FILE, or a program after --, is required"},
+        {"advise a.acre -- ./app", "give a trace, or a program after --, and not both"},
         {"advise --apply-check a.acre", "--apply-check takes two traces, BEFORE and AFTER: 1 given"},
         {"advise a.acre --apply-check a.acre b.acre", "--apply-check takes two traces, BEFORE and AFTER: 3 given"},
         {"advise a.acre b.acre", "one trace is advised at a time, and 2 are given: --apply-check compares two"},

@@ -357,6 +357,10 @@ std::string advice_text(const advice_list& list, const call_paths& paths, const 
            how_it_was_measured(list);
 }
 
+std::string explanation_text(const advice_list& list, std::size_t number, const call_paths& paths) {
+    return entry_text(number + 1, list.advices[number], paths);
+}
+
 nlohmann::json advice_json(const advice_list& list, const call_paths& paths, const trace_header& header) {
     nlohmann::json advices = nlohmann::json::array();
     for (const advice& each : list.advices) advices.push_back(entry_json(each, paths));

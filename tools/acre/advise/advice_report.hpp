@@ -11,6 +11,9 @@
 namespace acre::tool {
 
 std::string advice_text(const advice_list& list, const call_paths& paths, const trace_header& header);
+/// The entry of one recommendation, from 0 on: where, what it saves, the figures behind it, its conditions and its
+/// code.
+std::string explanation_text(const advice_list& list, std::size_t number, const call_paths& paths);
 nlohmann::json advice_json(const advice_list& list, const call_paths& paths, const trace_header& header);
 
 }  // namespace acre::tool

@@ -25,14 +25,6 @@ constexpr std::size_t rounds_to_rely_on = 3;
 // Of the CPU time. Where something may save as much, the answer is not to leave the program.
 constexpr double too_much_to_leave = 0.05;
 
-/// What to do for a saving by this malloc, as `acre try` names it.
-std::string preload_text(const std::string& name) {
-    if (name == preload_saving::acre_heap) return "start it by acre run";
-    if (name == preload_saving::acre_plan)
-        return "start it by acre run with the plan that acre plan -o writes of this trace";
-    return "preload " + name;
-}
-
 bool has_enough_rounds(const advice_list& list) {
     return list.runs && list.runs->rounds >= rounds_to_rely_on;
 }
@@ -299,6 +291,13 @@ std::string not_excluded_text(const first_step& step, bool of_runs) {
 }
 
 }  // namespace
+
+std::string preload_text(const std::string& name) {
+    if (name == preload_saving::acre_heap) return "start it by acre run";
+    if (name == preload_saving::acre_plan)
+        return "start it by acre run with the plan that acre plan -o writes of this trace";
+    return "preload " + name;
+}
 
 first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
     first_steps found;

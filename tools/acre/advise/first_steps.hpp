@@ -52,6 +52,9 @@ struct first_steps {
     }
 };
 
+/// What to do for a saving by this malloc: "preload mimalloc", "start it by acre run".
+std::string preload_text(const std::string& name);
+
 first_steps first_steps_of(const advice_list& list, const call_paths& paths);
 
 /// None if nothing is known.

@@ -12,6 +12,7 @@
 #include "advice_code.hpp"
 #include "advised_events.hpp"
 #include "candidates.hpp"
+#include "joined_advice.hpp"
 #include "programs/preloadable_library.hpp"
 #include "replay/comparison.hpp"
 #include "replay/contender_list.hpp"

@@ -17,6 +17,7 @@
 #include "advise/history.hpp"
 #include "advise/measure.hpp"
 #include "advise/pinned_pages.hpp"
+#include "advise/short_answer.hpp"
 #include "advise/unseen_uses.hpp"
 #include "command.hpp"
 #include "text/text.hpp"
@@ -36,6 +37,8 @@ struct advise_options {
     std::string run_time;  // empty: do not run it
     std::string input;
     bool json = false;
+    bool all = false;
+    std::size_t explain = 0;  // number of a recommendation; 0: none
     bool no_measure = false;
 };
 
@@ -154,6 +157,18 @@ void run_program(advice_list& list, opened_run& opened, const advise_options& op
     clear_progress();
 }
 
+std::string answer_of(const advice_list& list, const call_paths& paths, const trace_header& header,
+                      const advise_options& options) {
+    if (options.json) return text_of(advice_json(list, paths, header));
+    if (options.all) return advice_text(list, paths, header);
+    if (options.explain == 0) return short_answer(list, paths, header, quoted_for_shell(options.files.front()));
+    if (options.explain > list.advices.size()) {
+        throw tool_error{fmt::format("there is no recommendation {}: this trace has {}", options.explain,
+                                     plural(list.advices.size(), "entry", "entries"))};
+    }
+    return explanation_text(list, options.explain - 1, paths);
+}
+
 int run_advise(const advise_options& options, const command_context& context) {
     opened_run opened{options.files.front(), context};
     const trace_header& header = opened.reader.header();
@@ -161,26 +176,39 @@ int run_advise(const advise_options& options, const command_context& context) {
     const bool measures = !options.no_measure && !header.is_sampled();
     std::future<std::optional<pinned_memory>> pinned;
     if (measures) pinned = begin_study_of_pinned_pages(opened);
-    advice_list list = candidates_of(opened, options.top);
+    advice_list list = candidates_of(opened, std::max(options.top, options.explain));
     if (!options.run_time.empty()) run_program(list, opened, options, context);
     const bool is_interrupted = list.runs && list.runs->were_interrupted;
     if (measures && !is_interrupted) measure_advices(list, opened.run, opened.paths, context);
     if (pinned.valid()) list.pinned = pinned.get();
     find_unseen_uses(list, opened.run, opened.paths);
     if (list.baseline.empty()) remark_allocator(context, header);
-    print(options.json ? text_of(advice_json(list, opened.paths, header)) : advice_text(list, opened.paths, header));
+    print(answer_of(list, opened.paths, header, options));
     return report_missing(opened.reader);
 }
 
-void require_number_of_traces(const advise_options& options) {
+void require_number_of_traces(const advise_options& options, const command_context& context) {
+    if (!context.rest.empty() && !options.files.empty()) {
+        throw usage_error{"give a trace, or a program after --, and not both"};
+    }
+    if (context.rest.empty() && options.files.empty()) {
+        throw usage_error{"FILE, or a program after --, is required"};
+    }
     if (options.apply_check && options.files.size() != 2) {
         throw usage_error{
             fmt::format("--apply-check takes two traces, BEFORE and AFTER: {} given", options.files.size())};
     }
-    if (!options.apply_check && options.files.size() != 1) {
+    if (!options.apply_check && options.files.size() > 1) {
         throw usage_error{fmt::format("one trace is advised at a time, and {} are given: --apply-check compares two",
                                       options.files.size())};
     }
+}
+
+/// Records the program after "--". The trace stays: other subcommands show more of it.
+void record_for(advise_options& options, const command_context& context) {
+    options.files = {record_program(context)};
+    const std::string trace = quoted_for_shell(options.files.front());
+    remark(context, "wrote " + trace + ": 'acre report " + trace + "' makes a page of it");
 }
 
 }  // namespace
@@ -189,7 +217,7 @@ void add_advise_command(command_line& line, const command_context& context) {
     auto options = std::make_shared<advise_options>();
     subcommand command{line, "advise",
                        "Advises an allocator for each scope and site, with the code to write and what it saves"};
-    command.traces("FILE", options->files, "TRACE", "The trace; with --apply-check two, BEFORE and AFTER").required();
+    command.traces("FILE", options->files, "TRACE", "The trace; with --apply-check two, BEFORE and AFTER");
     const option check = command.flag("--apply-check", options->apply_check,
                                       "Compare traces from before and after advice was followed: was it followed, and "
                                       "did it save what was predicted?");
@@ -215,6 +243,13 @@ void add_advise_command(command_line& line, const command_context& context) {
         .default_is("/dev/null")
         .needs(run);
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
+    const option all =
+        command.flag("--all", options->all, "Print all recommendations, with the figures behind each").excludes(check);
+    command
+        .whole_number("--explain", options->explain, 1, max_shown,
+                      "Print one recommendation: where, what it saves, why, and what must hold")
+        .excludes(check)
+        .excludes(all);
     command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
     command
         .flag("--no-measure", options->no_measure,
@@ -223,14 +258,16 @@ void add_advise_command(command_line& line, const command_context& context) {
     command.footer(
         "Examples:\n"
         "  acre advise app.acre\n"
-        "  acre advise --top 3 app.acre\n"
+        "  acre advise -- ./app input.txt\n"
+        "  acre advise --explain 1 app.acre\n"
         "  acre advise --run 30 app.acre\n"
         "  acre advise --apply-check before.acre after.acre --cpu-before 1.77 --cpu-after 0.83\n"
         "  acre advise --json app.acre | jq '.advices[] | {verdict, file, line}'\n\n"
         "Exit status 3: the trace was cut off; the advice is about its complete part. With --apply-check 1: no advice\n"
         "was followed, or it saved less than predicted.");
     command.runs([&, options] {
-        require_number_of_traces(*options);
+        require_number_of_traces(*options, context);
+        if (!context.rest.empty()) record_for(*options, context);
         return options->apply_check ? run_apply_check(*options, context) : run_advise(*options, context);
     });
 }

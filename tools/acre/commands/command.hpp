@@ -49,6 +49,7 @@ void add_plan_command(command_line& line, const command_context& context);
 void add_export_command(command_line& line, const command_context& context);
 void add_report_command(command_line& line, const command_context& context);
 void add_complete_command(command_line& line, const command_context& context);
+void add_help_command(command_line& line, const command_context& context);
 void add_man_command(command_line& line, const command_context& context);
 
 /// The answer to a shell for the words behind "acre"; the last word is incomplete and may be empty. The first line says
@@ -63,11 +64,14 @@ std::string completion_text(const command_line& line, const std::vector<std::str
 
 /// Whether the subcommand takes a program to run, with its arguments, after "--".
 inline bool runs_a_program(std::string_view subcommand) {
-    return subcommand == "record" || subcommand == "run" || subcommand == "try";
+    return subcommand == "record" || subcommand == "run" || subcommand == "try" || subcommand == "advise";
 }
 
 /// Reports on standard error what a cut-off trace lacks. Returns the exit status for it, or success.
 int report_missing(const trace_reader& reader);
+
+/// Records the program after "--", and returns the name of its trace: PROGRAM.acre.
+std::string record_program(const command_context& context);
 
 /// Throws tool_error when the file to write, which `option` names, is the input.
 void keep_from_replacing(const std::string& source, const std::string& output, std::string_view option);

@@ -320,13 +320,33 @@ std::string help_format::make_usage(const CLI::App* command, std::string name) c
     std::string program{program_usage};
     if (has_two_forms(*command)) {
         for (const CLI::Option* each : arguments_of(*command)) {
-            const std::string argument = each->get_name(true);
-            const std::string optional = "[" + argument + "]";
-            usage.replace(usage.find(optional), optional.size(), argument);
+            const std::size_t begin = usage.find("[" + each->get_name(true));
+            if (begin == std::string::npos) continue;
+            usage.erase(usage.find(']', begin), 1);
+            usage.erase(begin, 1);
         }
         program = "\n       " + name + " [OPTIONS]" + program;
     }
     return usage.insert(usage.find_last_not_of('\n') + 1, program);
+}
+
+std::string help_format::make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const {
+    if (all_ || app->get_parent() != nullptr) return Formatter::make_subcommands(app, mode);
+    std::string text = "\nSubcommands:\n";
+    for (const char* each : front_subcommands) text += make_subcommand(app->get_subcommand(each));
+    return text;
+}
+
+void add_help_command(command_line& line, const command_context&) {
+    auto all = std::make_shared<bool>(false);
+    subcommand command{line, "help", "Prints this help; with --all, that of all subcommands"};
+    command.hide_in_help();
+    command.flag("--all", *all, "List all subcommands");
+    command.footer("Example:\n  acre help --all");
+    command.runs([&line, all] {
+        print(help_format{line.rules, *all}.make_help(&line.app, "acre", CLI::AppFormatMode::Normal));
+        return status_success;
+    });
 }
 
 void add_man_command(command_line& line, const command_context&) {

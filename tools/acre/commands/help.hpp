@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -23,17 +24,22 @@ bool takes_value(const CLI::Option& option);
 /// Whether it takes any number of values.
 bool may_be_repeated(const CLI::Option& option);
 
+/// The subcommands of the first page of help. `acre help --all` lists all.
+inline constexpr std::array<const char*, 6> front_subcommands{"record", "try", "advise", "report", "run", "diff"};
+
 class help_format : public CLI::Formatter {
 public:
-    /// The rules must outlive it.
-    explicit help_format(const option_rules& rules) : rules_{rules} { column_width(32); }
+    /// The rules must outlive it. `all`: of all subcommands, not those of the first page.
+    explicit help_format(const option_rules& rules, bool all = false) : rules_{rules}, all_{all} { column_width(32); }
 
     std::string make_option_opts(const CLI::Option* option) const override;
     std::string make_option_desc(const CLI::Option* option) const override;
     std::string make_usage(const CLI::App* command, std::string name) const override;
+    std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override;
 
 private:
     const option_rules& rules_;
+    bool all_;
 };
 
 }  // namespace acre::tool

@@ -55,6 +55,22 @@ int run_record(record_options options, const command_context& context, bool name
     return result.exit_status;
 }
 
+}  // namespace
+
+std::string record_program(const command_context& context) {
+    record_options options;
+    options.command = context.rest;
+    options.output = file_name(options.command.front()) + ".acre";
+    progress_bar bar{"writing the trace", !context.quiet};
+    options.progress = [&](double done) { bar.show(done); };
+    const record_result result = record(options);
+    for (const std::string& note : result.notes) remark(context, note);
+    if (!result.why_nothing.empty()) throw tool_error{"there is nothing to advise about: " + result.why_nothing};
+    return options.output;
+}
+
+namespace {
+
 int run_finish(const finish_options& options, const command_context& context) {
     check_name_of_trace(options.output);
     keep_from_replacing(options.raw, options.output, "-o");

@@ -3,11 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "help.hpp"
+#include "trace/error.hpp"
 
 namespace acre::tool {
 
@@ -15,16 +23,37 @@ namespace {
 
 constexpr const char* examples =
     "Examples:\n"
+    "  acre ./app --its-own option            records it, and says what to change first\n"
     "  acre record -o app.acre -- ./app --its-own option\n"
-    "  acre try -- ./app --its-own option\n"
-    "  acre info app.acre\n"
-    "  acre diff before.acre after.acre\n"
-    "  acre replay app.acre --with pool,arena\n"
-    "  acre fit app.acre --for multi_arena\n"
     "  acre advise app.acre\n"
-    "  acre plan app.acre -o app.plan\n"
-    "  acre report app.acre -o app.html\n\n"
-    "'acre SUBCOMMAND --help' gives details and examples.";
+    "  acre try -- ./app --its-own option\n\n"
+    "'acre SUBCOMMAND --help' gives details and examples. 'acre help --all' lists more subcommands.";
+
+/// Whether the word names a program: a path, or a file of a folder in PATH.
+bool is_program(const std::string& word) {
+    const auto runs = [](const std::filesystem::path& file) {
+        std::error_code ignored;
+        return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+    };
+    if (word.find('/') != std::string::npos) return runs(word);
+    std::istringstream folders{std::getenv("PATH") == nullptr ? "" : std::getenv("PATH")};
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (!folder.empty() && runs(std::filesystem::path{folder} / word)) return true;
+    }
+    return false;
+}
+
+/// `acre ./app` means `acre advise -- ./app`. By a new process, as measuring begins before this one allocates.
+int advise_program(const std::vector<std::string>& words) {
+    std::vector<std::string> all{"acre", "advise", "--"};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<char*> arguments;
+    arguments.reserve(all.size() + 1);
+    for (std::string& each : all) arguments.push_back(each.data());
+    arguments.push_back(nullptr);
+    ::execv("/proc/self/exe", arguments.data());
+    throw tool_error{std::string{"the command cannot start itself: "} + std::strerror(errno)};
+}
 
 /// The arguments for acre itself, in reverse order for CLI11. What follows the first "--" goes to `rest`: the program
 /// to run, or a shell's words.
@@ -107,12 +136,17 @@ whole_command::whole_command(command_context& context) : context_{context}, part
     add_export_command(line, context);
     add_complete_command(line, context);
     add_man_command(line, context);
+    add_help_command(line, context);
 }
 
 whole_command::~whole_command() = default;
 
 std::function<int()> whole_command::action_of(const std::vector<std::string>& words) {
     CLI::App& app = parts_->app;
+    const auto is_named = [&](const CLI::App* each) { return each->get_name() == words.front(); };
+    const bool names_command =
+        words.empty() || words.front().starts_with('-') || !std::as_const(app).get_subcommands(is_named).empty();
+    if (!names_command && is_program(words.front())) return [words] { return advise_program(words); };
     try {
         app.parse(own_arguments(words, context_.rest));
         return parts_->line.action;
