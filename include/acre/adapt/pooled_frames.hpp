@@ -175,6 +175,7 @@ public:
     [[gnu::always_inline]] static void* operator new(std::size_t bytes, Given&&... given) noexcept {
         return detail::frames_of<Promise>::create(bytes, given...);
     }
+    // The matching operators new are templates. NOLINTNEXTLINE(cert-dcl54-cpp)
     static void operator delete(void* p, std::size_t bytes) noexcept { detail::frame_tail::free(p, bytes); }
 };
 

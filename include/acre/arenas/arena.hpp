@@ -211,9 +211,9 @@ public:
 
     /// Back to `where`: destroys objects created since, newest first, and keeps the blocks for reuse. Makes later marks
     /// void and ends later scratches. A reset makes all marks void. Rewinding to a mark of another arena, to one from
-    /// before a reset, or to one that the latest rewind past marks made void aborts with a sentence. Of the marks that
-    /// earlier rewinds made void, those whose block or newest object is gone do. Constant time, plus the destructors
-    /// due, plus one step a block passed.
+    /// before a reset, or to one that the latest rewind past marks made void aborts with a sentence. A mark voided by
+    /// an older rewind also aborts if its block or newest object is gone. Constant time, plus the destructors due, plus
+    /// one step a block passed.
     void rewind(const mark_type& where) noexcept {
         if (where.begin.owner != this || where.begin.number != marks_made_) [[unlikely]]
             rewind_past_marks(where);
@@ -756,7 +756,7 @@ private:
         enter(first, first == nullptr ? 0 : first->start());
     }
 
-    // The newest mark needs no look at what is void: whatever makes a mark void counts marks_made_ on.
+    // The newest mark cannot be void: every operation that voids marks increments marks_made_.
     [[gnu::noinline]] void rewind_past_marks(const mark_type& where) noexcept {
         if (where.begin.owner != this) abort_on_misuse(name, detail::mistake::foreign_mark, this);
         if (is_void(where)) abort_on_void_mark();

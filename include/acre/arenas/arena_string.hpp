@@ -30,6 +30,7 @@
 #include <string_view>
 #include <utility>
 
+// NOLINTBEGIN(cert-dcl58-cpp): declares what the standard has.
 // The name of the template is enough to specialise it. <format> takes a compiler longer than all of an arena.
 #if defined(_LIBCPP_BEGIN_NAMESPACE_STD)
 _LIBCPP_BEGIN_NAMESPACE_STD
@@ -48,6 +49,7 @@ _GLIBCXX_END_NAMESPACE_VERSION
 #endif
 }  // namespace std
 #endif
+// NOLINTEND(cert-dcl58-cpp)
 
 namespace acre {
 
@@ -310,6 +312,7 @@ using arena_string = basic_arena_string<arena>;
 
 }  // namespace acre
 
+// NOLINTBEGIN(cert-dcl58-cpp): for a type of acre, which the standard allows.
 /// The code of a string: that of its view, so containers with std::equal_to<> find keys by any text.
 template <class R>
 struct std::hash<acre::basic_arena_string<R>> {
@@ -326,3 +329,4 @@ struct std::formatter<acre::basic_arena_string<R>, char>
         return std::formatter<typename acre::basic_arena_string<R>::view_type, char>::format(text.view(), context);
     }
 };
+// NOLINTEND(cert-dcl58-cpp)

@@ -421,7 +421,7 @@ private:
     }
     static void reverse(T* first, T* last) {
         using std::swap;
-        while (first < last && first < --last) swap(*first++, *last);
+        for (; last - first > 1; ++first) swap(*first, *--last);
     }
 
     void append_own(std::size_t first, std::size_t count) {

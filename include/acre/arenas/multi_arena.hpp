@@ -74,8 +74,7 @@ protected:
     bool takes_runs() const noexcept { return takes_runs_; }
 
 private:
-    // Follows from the options, kept because it shortens the path to the next arena: a whole arena, or nothing where
-    // several are kept open.
+    // Cached: the arena size, or 0 if open > 0. Saves a branch when taking the next arena.
     std::size_t fast_path_max_bytes_;
     std::size_t open_limit_;
     bool takes_runs_;

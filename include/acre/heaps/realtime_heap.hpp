@@ -126,7 +126,7 @@ struct realtime_layout {
 
 /// The arenas of `arena_bytes` bytes with which an acre::realtime_heap refuses nothing, in whatever order requests
 /// come, while no more is live at once than the peaks say: a request counts for the peak of the least class it fits.
-/// SIZE_MAX when that is more than a heap can have, or the arguments are none that it takes.
+/// SIZE_MAX if a heap cannot have that many arenas, or if an argument is invalid.
 constexpr std::size_t required_arenas(std::span<const allocation_peak> peaks,
                                       std::size_t arena_bytes = 4_KiB) noexcept {
     using layout = detail::realtime_layout;

@@ -15,7 +15,7 @@
 // or those given by here(), and with .stack_frames the call stack. It goes to the handler of acre/core/misuse.hpp, and
 // then the program ends; or to the option .handler, which may return: then the wrong call has no effect.
 //
-// It does not see calls to another object, so it is no R: what takes an acre::arena& does not take it. Fences are
+// checked<R> is not an R and cannot be passed as R&, because calls through R& would bypass the checks. Fences are
 // storage: R serves 32 bytes more for each allocation, or twice its alignment where that is stricter than 16, and R's
 // options in bytes have to allow for them. Pools of slots get larger slots by themselves.
 //

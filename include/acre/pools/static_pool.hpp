@@ -330,7 +330,8 @@ private:
     }
 
     static pool_registry::entry describe() noexcept {
-        // The group's thread writes them and any thread reads them; the two numbers need not be of one moment.
+        // The group's thread writes them and any thread reads them. The two counters are read separately and may not
+        // match.
         return {geometry.slot_bytes, group_name, false, all.live.load(std::memory_order_relaxed),
                 all.held.load(std::memory_order_relaxed)};
     }

@@ -107,8 +107,8 @@ bool finished(const comparison& in, const std::optional<std::size_t>& contender)
     return contender && !in.system.failed() && !in.standings[*contender].failed();
 }
 
-/// Widens what few rounds saved: nine in ten medians of twelve rounds lay at most so far beyond the range of one, two
-/// or three of these rounds, as a share of malloc's time (bench/results/advice.md).
+/// With few rounds, widens the interval. The constants are shares of malloc's time: nine in ten medians of twelve
+/// rounds were within this margin of the range of one, two or three rounds (bench/results/advice.md).
 interval doubted(const interval& saved, std::uint32_t rounds, const comparison& in) {
     constexpr std::array<double, 4> doubt{0.18, 0.18, 0.06, 0.02};
     if (rounds >= doubt.size()) return saved;

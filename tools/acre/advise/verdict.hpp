@@ -19,7 +19,7 @@ enum class verdict : std::uint8_t {
     phase_arena,      // freed, but nearly all of it at the end of a phase
     concurrent_object_pool,
     concurrent_multi_pool,
-    general_heap,  // in C, in place of a pool of several sizes
+    general_heap,  // any size from any thread: in C, and for the strings of C++
     leave,         // keep malloc
 };
 

@@ -509,8 +509,8 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
             "a std::string: append its characters, and pass c_str().");
     } else if (has_strings) {
         cautions.emplace_back(
-            "What operator+ puts together is a std::string of malloc, and a copy of it costs more than it saves: build "
-            "the text by += in the new type.");
+            "operator+ still returns a std::string on the heap, and copying it into the new type loses the gain. Build "
+            "the text with += instead.");
         if (std::ranges::any_of(each.places, holds_strings)) {
             cautions.emplace_back(
                 "What a container of such strings makes of a literal gets its memory from the container: "
@@ -525,8 +525,9 @@ std::vector<std::string> cautions_of(const advice& each, const call_paths& paths
         std::ranges::any_of(each.places, [](const change_place& place) { return place.kind == place_kind::container; });
     if (ends_at_once && has_containers && !is_in_c(each, paths)) {
         cautions.emplace_back(
-            "A copy of a container is made in the same memory, also where none is today: what outlives the end of that "
-            "memory, as a member of an object that is kept, keeps its type, and is given a copy of the elements.");
+            "Copies of such a container also live in this memory. If a copy must outlive it, keep its old type and "
+            "copy "
+            "the elements.");
     }
     if (ends_at_once && std::ranges::any_of(each.places, is_shared)) {
         cautions.emplace_back(

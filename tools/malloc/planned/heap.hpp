@@ -51,7 +51,7 @@ inline const malloc_below* serves_the_rest() noexcept {
     unsigned group = wrapper;
     for (std::uint32_t frames = 1; frames < plan_table::max_frames; ++frames) {
         const group_state& of = the_groups[group];
-        // Another address that looks like this one in the table has another frame.
+        // A hash collision: a different return address, whose frame size differs.
         if (reinterpret_cast<std::uintptr_t>(*slot) != __atomic_load_n(&of.address, __ATOMIC_RELAXED)) return 0;
         slot += of.frame_words;
         const std::uintptr_t caller = site_table::caller_key(reinterpret_cast<std::uintptr_t>(*slot), group);

@@ -57,6 +57,7 @@ struct any_resource {
 struct anything {
     anything() = default;
     template <class From>
+        requires(!std::is_same_v<std::remove_cvref_t<From>, anything>)
     anything(From&&);
 };
 }  // namespace detail

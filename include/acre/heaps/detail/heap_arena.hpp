@@ -28,10 +28,11 @@ private:
 
 /// Slots of one size.
 struct arena_class {
-    arena_list open;               // the arenas of this class with a free slot
-    std::uint32_t first_last = 0;  // the offset of the last byte of the smallest request,
-    std::uint32_t lasts = 0;       // and how many offsets from there on are of this class
-    std::uint32_t slots = 0;       // of an arena
+    arena_list open;  // the arenas of this class with a free slot
+    // Requests whose last byte is in [first_last, first_last + lasts) belong to this class.
+    std::uint32_t first_last = 0;
+    std::uint32_t lasts = 0;
+    std::uint32_t slots = 0;  // of an arena
     std::uint32_t stride = 0;
     std::uint32_t inverse = 0;  // where a slot begins times this, over 2^32, is its number: exact below 2^16 slots
 };

@@ -275,8 +275,8 @@ public:
 
     // Memory that was in use a moment ago is likely to be needed again, and keeping it does not raise the peak. So free
     // runs may hold data up to the highest use of the last one to two periods, and a quarter of it: what is in use may
-    // lie less densely later. Before the free at hand no more became free since the last look than the heap keeps
-    // anyway. So the peak since then counts as one of now, however long ago that look was.
+    // lie less densely later. Since the last check, no more was freed than the heap keeps anyway. So usage is still
+    // near that peak, and it counts as current.
     [[gnu::noinline]] void look_at_peak() noexcept {
         const std::uint64_t now = pages::milliseconds();
         begin_period(now);

@@ -4,8 +4,8 @@
 // first needs a slot of the class, and used again by other threads after it. One that was full, empty and full again is
 // exchanged for one of twice its size, up to four times what it had: a slot that goes to the slabs and comes back
 // takes about 60 instructions more than one that stays. Below a stack's lowest slot lies a null: taking reads the top,
-// and null means that there is none. Before a thread has a stack, and after it ended, the stack is one that is empty
-// and full.
+// and null means that there is none. Until a thread's first use, and after it ends, the stack has capacity 0, so that
+// push and pop both take the slow path.
 #pragma once
 
 #include <acre/core/detail/target.hpp>

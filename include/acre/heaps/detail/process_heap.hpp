@@ -272,8 +272,8 @@ private:
         return p;
     }
 
-    // Pages that the program may never touch need no memory: writing zeroes would give them some. Of those that it
-    // touches the first ones come back as huge pages, the others one by one as with glibc.
+    // Discards the pages instead of zeroing them, so that untouched pages stay unbacked. When the program touches them,
+    // the first ones come back as huge pages, the others one by one as with glibc.
     static void* zeroed_run(void* p, std::size_t bytes) noexcept {
         if (bytes < min_discarded) return std::memset(p, 0, bytes);
         const int error = errno;

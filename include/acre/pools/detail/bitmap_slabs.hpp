@@ -462,7 +462,7 @@ private:
     static void set_state(const place& at, std::uint8_t state) noexcept {
         __atomic_store_n(at.home->states + at.slot, state, __ATOMIC_RELAXED);
     }
-    // A slab's header is never poisoned. So poison at its place tells of other storage before it is read.
+    // Slab headers are never poisoned. If this address is, it is not a header, so it is not read.
     bool owns_slab(const slab* of) const noexcept { return !is_poisoned(of) && of->names.owner == this; }
 
     static slab* slab_of(const slab_geometry& geometry, std::uintptr_t address) noexcept {
