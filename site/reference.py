@@ -19,7 +19,8 @@ ROOMS = [("core", "Core"), ("memory", "Memory"), ("arenas", "Arenas"), ("pools",
          ("", "All")]
 # Names that mean in acre what they mean in the standard library, and those that say all.
 OBVIOUS = re.compile(r"^(name|operator(=|==|<=>)|begin|end|size|swap|[a-z_]+_type|is_always_equal|propagate_on_\w+|"
-                     r"rebind|other|(const_)?(iterator|pointer|reference)|(try_)?lock|unlock)$")
+                     r"rebind|other|(const_)?((reverse_)?iterator|pointer|reference)|npos|is_transparent|ptr|count|"
+                     r"__attribute__|(try_)?lock|unlock)$")
 
 # Parentheses and what is in them, to some depth.
 NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
@@ -284,7 +285,8 @@ def exempt(declared, owner):
     """Names that need no comment: constructors' kin without arguments to explain, and those that say all."""
     name = declared.name
     guide_or_specialisation = r"\) -> %s<|\b(class|struct) %s<" % ((re.escape(name),) * 2)
-    return (OBVIOUS.match(name) or name.startswith("~") or declared.text.endswith("= default") or
+    # The requests of checked are those of its resource, with the caller's place.
+    return (OBVIOUS.match(name) or name.startswith("~") or (owner is not None and owner.name == "checked") or declared.text.endswith("= default") or
             re.search(guide_or_specialisation, declared.text) or
             (owner is not None and name == owner.name and
              re.search(r"\((?:const )?%s(<.*>)?&&? ?\w*\)" % name, declared.text)))

@@ -165,18 +165,22 @@ template <class Promise>
 class pooled_frames {
 public:
     // Inlined, or g++ would take the delete for one that does not match this form.
+    /// A frame from the resource behind std::allocator_arg, else from the pools of the program.
     template <class... Given>
     [[gnu::always_inline]] static void* operator new(std::size_t bytes, Given&&... given) {
         return detail::frames_of<Promise>::create(bytes, given...);
     }
     // Not one form with a condition: clang tests whether it is noexcept before it instantiates that.
+    /// As above, but null without memory.
     template <class... Given>
         requires detail::expects_null_frames<Promise>
     [[gnu::always_inline]] static void* operator new(std::size_t bytes, Given&&... given) noexcept {
         return detail::frames_of<Promise>::create(bytes, given...);
     }
-    // The matching operators new are templates. NOLINTNEXTLINE(cert-dcl54-cpp)
-    static void operator delete(void* p, std::size_t bytes) noexcept { detail::frame_tail::free(p, bytes); }
+    /// Gives a frame back to where it came from.
+    static void operator delete(void* p, std::size_t bytes) noexcept {  // NOLINT(cert-dcl54-cpp): new is a template
+        detail::frame_tail::free(p, bytes);
+    }
 };
 
 }  // namespace acre

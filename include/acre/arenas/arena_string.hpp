@@ -18,6 +18,7 @@
 #include <acre/arenas/arena_vector.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/formatter_name.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/referred.hpp>
 #include <acre/core/resource.hpp>
@@ -29,27 +30,6 @@
 #include <iosfwd>
 #include <string_view>
 #include <utility>
-
-// NOLINTBEGIN(cert-dcl58-cpp): declares what the standard has.
-// The name of the template is enough to specialise it. <format> takes a compiler longer than all of an arena.
-#if defined(_LIBCPP_BEGIN_NAMESPACE_STD)
-_LIBCPP_BEGIN_NAMESPACE_STD
-template <class T, class Character>
-struct formatter;
-_LIBCPP_END_NAMESPACE_STD
-#else
-namespace std {
-#if defined(_GLIBCXX_BEGIN_NAMESPACE_VERSION)
-_GLIBCXX_BEGIN_NAMESPACE_VERSION
-#endif
-template <class T, class Character>
-struct formatter;
-#if defined(_GLIBCXX_BEGIN_NAMESPACE_VERSION)
-_GLIBCXX_END_NAMESPACE_VERSION
-#endif
-}  // namespace std
-#endif
-// NOLINTEND(cert-dcl58-cpp)
 
 namespace acre {
 
@@ -317,6 +297,7 @@ using arena_string = basic_arena_string<arena>;
 template <class R>
 struct std::hash<acre::basic_arena_string<R>> {
     using is_transparent = void;
+    /// As that of the view.
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
 };
 
@@ -324,6 +305,7 @@ struct std::hash<acre::basic_arena_string<R>> {
 template <class R>
 struct std::formatter<acre::basic_arena_string<R>, char>
     : std::formatter<typename acre::basic_arena_string<R>::view_type, char> {
+    /// As that of the view.
     template <class Context>
     auto format(const acre::basic_arena_string<R>& text, Context& context) const {
         return std::formatter<typename acre::basic_arena_string<R>::view_type, char>::format(text.view(), context);

@@ -21,6 +21,7 @@
 namespace acre {
 
 #if defined(__cpp_lib_allocate_at_least)
+/// Storage, and for how many objects it has room.
 template <class Pointer>
 using allocation_result = std::allocation_result<Pointer>;
 #else

@@ -208,8 +208,7 @@ public:
                     place where = place::current()) noexcept {
         if (p != nullptr) take_back(p, {bytes, alignment}, where);
     }
-    /// A free is checked against the bytes that were asked for, so no more are given.
-    static std::size_t bytes_given(std::size_t bytes, std::size_t alignment) = delete;
+    static std::size_t bytes_given(std::size_t, std::size_t) = delete;  // a free is checked against what was asked for
     void deallocate_moved(void* p, std::size_t bytes, std::size_t alignment = default_alignment,
                           place where = place::current()) noexcept
         requires requires(R& r) { r.deallocate_moved(p, bytes, alignment); }

@@ -388,7 +388,7 @@ private:
 template <std::size_t Slot>
 [[gnu::used]] inline thread_local constinit static_pool_thread default_pool_thread{};
 
-#define ACRE_DEFAULT_POOL_THREAD "_ZN4acre6detail19default_pool_threadILm%c1EEE"
+#define ACRE_DETAIL_DEFAULT_POOL_THREAD "_ZN4acre6detail19default_pool_threadILm%c1EEE"
 /// Of the default group. It depends on `Slot`, so that a program may specialise group_upstream after this header.
 template <std::size_t Slot>
 using default_upstream = typename group_upstream<std::enable_if_t<(Slot > 0), every_thread>>::type;
@@ -409,22 +409,22 @@ public:
 
         [[gnu::always_inline]] std::size_t count() const noexcept {
             std::size_t count;
-            ACRE_READ(count, ACRE_DEFAULT_POOL_THREAD, Slot, thread_cache::count_at());
+            ACRE_READ(count, ACRE_DETAIL_DEFAULT_POOL_THREAD, Slot, thread_cache::count_at());
             return count;
         }
         [[gnu::always_inline]] magazine* loaded() const noexcept {
             magazine* loaded;
-            ACRE_READ(loaded, ACRE_DEFAULT_POOL_THREAD, Slot, thread_cache::loaded_at());
+            ACRE_READ(loaded, ACRE_DETAIL_DEFAULT_POOL_THREAD, Slot, thread_cache::loaded_at());
             return loaded;
         }
         [[gnu::always_inline]] bool has_room_for_no_more_than(std::size_t count) const noexcept {
             bool is_equal;
-            ACRE_COMPARE(is_equal, "e", ACRE_DEFAULT_POOL_THREAD, Slot, thread_cache::room_at(), count);
+            ACRE_COMPARE(is_equal, "e", ACRE_DETAIL_DEFAULT_POOL_THREAD, Slot, thread_cache::room_at(), count);
             return is_equal;
         }
         [[gnu::always_inline]] void set_count(std::size_t count) const noexcept {
-            asm volatile("mov{q %0, %%fs:" ACRE_DEFAULT_POOL_THREAD "@tpoff+%c2| QWORD PTR fs:" ACRE_DEFAULT_POOL_THREAD
-                         "@tpoff+%c2, %0}"
+            asm volatile("mov{q %0, %%fs:" ACRE_DETAIL_DEFAULT_POOL_THREAD
+                         "@tpoff+%c2| QWORD PTR fs:" ACRE_DETAIL_DEFAULT_POOL_THREAD "@tpoff+%c2, %0}"
                          :
                          : "r"(count), "i"(Slot), "i"(thread_cache::count_at()));
         }
@@ -433,12 +433,12 @@ public:
 #else
     ACRE_FINDER static thread_cache& find_cache() noexcept {
         static_pool_thread* found;
-        ACRE_FIND(found, default_pool_thread<Slot>, ACRE_DEFAULT_POOL_THREAD, Slot);
+        ACRE_FIND(found, default_pool_thread<Slot>, ACRE_DETAIL_DEFAULT_POOL_THREAD, Slot);
         return found->cache;
     }
 #endif
 };
-#undef ACRE_DEFAULT_POOL_THREAD
+#undef ACRE_DETAIL_DEFAULT_POOL_THREAD
 
 /// Slots of `Slot` bytes that all threads share.
 template <std::size_t Slot, class Name, class Upstream, double_free_check Check>
