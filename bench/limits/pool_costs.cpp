@@ -96,7 +96,7 @@ struct concurrent_multi_pool_blocks {
 template <class Blocks>
 void add_batches(pool_costs& all, const char* name) {
     all.push_back({"P1", name, 1000, false, [] { return make_round<newest_first<Blocks>>(std::size_t{1000}); }});
-    for (const std::size_t count : {1000, 100'000}) {
+    for (const std::size_t count : {std::size_t{1000}, std::size_t{100'000}}) {
         all.push_back({"P2 " + std::to_string(count), name, count, false,
                        [count] { return make_round<in_shuffled_order<Blocks>>(count); }});
     }

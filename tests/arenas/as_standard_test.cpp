@@ -211,7 +211,7 @@ TEST(arena_vector_as_list, for_insertions) {
         note(values.insert(middle(), {"p", "q"}));
         note(values.insert(values.end(), 3, "r"));
         note(values.insert(values.begin(), 2, values.back()));
-        note(values.emplace(middle(), 5, 's'));
+        note(values.emplace(middle(), std::size_t{5}, 's'));
         note(values.insert(middle(), "t"));
         note(values.insert(middle(), others.end(), others.end()));
         return places;

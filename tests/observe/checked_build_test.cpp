@@ -5,6 +5,7 @@
 #include <acre/adapt/pmr.hpp>
 #include <acre/adapt/smart_ptr.hpp>
 #include <acre/adapt/unique_resource.hpp>
+#include <acre/heaps/general_heap.hpp>
 #include <acre/observe/checked_names.hpp>
 #include <acre/pools/hardened_multi_pool.hpp>
 #include <acre/pools/hardened_object_pool.hpp>

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "advise/advice_code.hpp"
 #include "advise/advice_report.hpp"
 #include "advise/advised_events.hpp"
 #include "advise/candidates.hpp"

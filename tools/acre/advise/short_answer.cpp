@@ -44,8 +44,10 @@ std::vector<std::size_t> recommended(const advice_list& list) {
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         if (list.advices[i].decision != verdict::leave) numbers.push_back(i);
     }
-    std::ranges::stable_sort(numbers, std::greater{},
-                             [&](std::size_t number) { return list.advices[number].expected_nanoseconds().median; });
+    // Equal ones stay in the order of the list.
+    std::ranges::sort(numbers, {}, [&](std::size_t number) {
+        return std::pair{-list.advices[number].expected_nanoseconds().median, number};
+    });
     return numbers;
 }
 
