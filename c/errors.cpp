@@ -12,9 +12,10 @@
 namespace acre_c {
 namespace {
 
+// glibc keeps some 1.6 KB for the thread-local data of a library that is loaded late, and the heap needs most of them.
 struct last_error {
     acre_status status = ACRE_OK;
-    char sentence[192] = {};
+    char sentence[128] = {};
 };
 thread_local constinit last_error last;
 

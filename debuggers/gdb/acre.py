@@ -845,10 +845,15 @@ class AmbientPrinter:
             return self.name + (": the arena at %#x" % arena if arena else ": no arena in use by this thread")
         current = gdb.parse_and_eval("acre::detail::current_ambient")
         kind = re.search(r"ambient_kind_of<(.*?) ?>>$", str(current["kind"]))
-        return "%s: %s at %#x" % (self.name, kind[1] if kind else "a resource", int(current["object"]))
+        return "%s: %s at %#x" % (self.name, without_defaults(kind[1]) if kind else "a resource", int(current["object"]))
 
 
 # ---- Wrappers, and what refers to a resource ----
+
+def without_defaults(name):
+    """The name of a type without the arguments that nobody writes."""
+    return str(name).replace(", (acre::double_free_check)0", "")
+
 
 def referred(handle):
     """What a resource_ref refers to, from the name of its table of functions."""
@@ -856,8 +861,8 @@ def referred(handle):
     if table is None:
         return "resource at %#x" % int(handle["object_"])
     if table[1] == "stateless":
-        return table[2]
-    return "%s at %#x" % (table[2], int(handle["object_"]))
+        return without_defaults(table[2])
+    return "%s at %#x" % (without_defaults(table[2]), int(handle["object_"]))
 
 
 class ResourceRefPrinter:
@@ -1006,7 +1011,7 @@ class ReferencePrinter:
     def __init__(self, value):
         self.name = name_of(value)
         is_face = self.name == "acre::malloc_face"
-        self.resource = argument(value, 0 if is_face else 1)
+        self.resource = without_defaults(argument(value, 0 if is_face else 1))
         self.pointer = value["below_" if is_face else "resource_"]
 
     def to_string(self):

@@ -13,25 +13,22 @@
 #include <acre/core/alignment.hpp>
 #include <acre/core/resource.hpp>
 #include <cstddef>
-#include <version>
-#if defined(__cpp_lib_allocate_at_least)
-#include <memory>
-#endif
 
 namespace acre {
 
-#if defined(__cpp_lib_allocate_at_least)
-/// Storage, and for how many objects it has room.
-template <class Pointer>
-using allocation_result = std::allocation_result<Pointer>;
-#else
-/// As std::allocation_result of C++23: storage, and for how many objects it has room.
+/// As std::allocation_result of C++23, to which it converts: storage, and for how many objects it has room.
 template <class Pointer>
 struct allocation_result {
     Pointer ptr;
     std::size_t count;
+
+    /// To that of the standard, which is in <memory>.
+    template <class Standard>
+        requires requires(const Standard& like) { Standard{like.ptr, like.count}; }
+    operator Standard() const {
+        return {ptr, count};
+    }
 };
-#endif
 
 namespace detail {
 /// The bytes that `from` gives for a request of `bytes`.

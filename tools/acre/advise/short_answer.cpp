@@ -94,6 +94,10 @@ struct screen {
     }
 };
 
+// libstdc++ moves elements by memmove for std::allocator alone.
+constexpr const char* vectors_copy =
+    "A std::vector that grows without reserve() is slower there: reserve its size, or use acre::arena_vector.\n";
+
 std::vector<std::string> lines_of(const std::string& code) {
     std::vector<std::string> lines;
     std::istringstream stream{code};
@@ -108,22 +112,26 @@ std::vector<std::string> lines_of(const std::string& code) {
 void show_code_of(screen& shown, const advice_list& list, std::size_t number, const call_paths& paths) {
     const advice& each = list.advices[number];
     shown.number = number;
-    const std::string name = paths.functions()[each.function].short_name;
+    // Of a scope the title names its function, and this is one that allocates.
+    const std::string name = paths.functions()[paths.sites()[each.site].function].short_name;
     shown.place = place_of(each, paths);
     if (!name.empty() && name != shown.place) shown.place += "  in " + printable(name);
-    shown.code = lines_of(code_of(each, paths));
+    const std::string code = code_of(each, paths);
+    shown.code = lines_of(code);
+    if (code.find("= std::vector<") != std::string::npos) shown.end = vectors_copy;
 }
 
 void show_step(screen& shown, const first_step& step, const advice_list& list, const call_paths& paths,
-               const trace_header& header) {
+               const trace_header& header, const std::string& trace) {
     shown.step = &step;
     const std::string saving = saving_phrase(step.nanoseconds, step.cpu_nanoseconds);
     const std::string what =
         step.advice ? fmt::format("{} (recommendation {})", step.what, *step.advice + 1) : preload_text(step.what);
     shown.answer = fmt::format("{}: {}. It saves {}.", step.is_certain ? "Do first" : "Perhaps", what, saving);
-    if (!step.is_certain || (step.is_of_replay && !list.runs)) shown.answer += " A run measures it: add --run 40s.";
+    if (!step.advice) shown.answer += " The code does not change.";
+    if (!step.is_certain || (step.is_of_replay && !list.runs))
+        shown.answer += " Measure it: acre advise --run 40s " + trace;
     if (step.advice) return show_code_of(shown, list, *step.advice, paths);
-    shown.answer += " The code does not change.";
     if (!step.before_command.empty()) shown.code = {step.before_command + " " + command_text(header)};
 }
 
@@ -195,7 +203,7 @@ std::string short_answer(const advice_list& list, const call_paths& paths, const
     const first_steps first = first_steps_of(list, paths);
     const std::vector<std::size_t> all = recommended(list);
     if (!first.steps.empty()) {
-        show_step(shown, most_certain(first.steps), list, paths, header);
+        show_step(shown, most_certain(first.steps), list, paths, header, trace);
     } else if (first.is_known) {
         shown.answer = first_steps_sentences(first).front();
     } else {
@@ -205,7 +213,7 @@ std::string short_answer(const advice_list& list, const call_paths& paths, const
         if (!all.empty()) show_code_of(shown, list, all.front(), paths);
     }
     show_others(shown, first, list, paths);
-    shown.end = end_text(shown.number, list, paths, header, trace);
+    shown.end += end_text(shown.number, list, paths, header, trace);
     while (!shown.fits() && shown.shrink()) {
     }
     return shown.text();

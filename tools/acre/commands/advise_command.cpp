@@ -245,12 +245,13 @@ void add_advise_command(command_line& line, const command_context& context) {
     command.whole_number("--top", options->top, 1, max_shown, "How many advices to measure and show").shows_default();
     const option all =
         command.flag("--all", options->all, "Print all recommendations, with the figures behind each").excludes(check);
-    command
-        .whole_number("--explain", options->explain, 1, max_shown,
-                      "Print one recommendation: where, what it saves, why, and what must hold")
-        .excludes(check)
-        .excludes(all);
-    command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys");
+    const option explain = command
+                               .whole_number("--explain", options->explain, 1, max_shown,
+                                             "Print one recommendation: where, what it saves, why, and what must hold")
+                               .excludes(check)
+                               .excludes(all);
+    command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys")
+        .excludes(explain);
     command
         .flag("--no-measure", options->no_measure,
               "Advise by the lifetimes of the objects alone; replay nothing and give no savings")

@@ -339,11 +339,19 @@ std::string help_format::make_subcommands(const CLI::App* app, CLI::AppFormatMod
 
 void add_help_command(command_line& line, const command_context&) {
     auto all = std::make_shared<bool>(false);
+    auto about = std::make_shared<std::string>();
     subcommand command{line, "help", "Prints this help; with --all, that of all subcommands"};
     command.hide_in_help();
     command.flag("--all", *all, "List all subcommands");
+    std::vector<std::string> pages;
+    for (const CLI::App* each : shown_subcommands(line.app)) pages.push_back(each->get_name());
+    command.one_of("SUBCOMMAND", *about, pages, "The subcommand to explain").default_is("acre itself");
     command.footer("Example:\n  acre help --all");
-    command.runs([&line, all] {
+    command.runs([&line, all, about] {
+        if (!about->empty()) {
+            print(line.app.get_subcommand(*about)->help("acre"));
+            return status_success;
+        }
         print(help_format{line.rules, *all}.make_help(&line.app, "acre", CLI::AppFormatMode::Normal));
         return status_success;
     });

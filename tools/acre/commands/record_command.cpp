@@ -65,6 +65,7 @@ std::string record_program(const command_context& context) {
     options.progress = [&](double done) { bar.show(done); };
     const record_result result = record(options);
     for (const std::string& note : result.notes) remark(context, note);
+    if (result.exit_status != 0) remark(context, "the program ended with status " + std::to_string(result.exit_status));
     if (!result.why_nothing.empty()) throw tool_error{"there is nothing to advise about: " + result.why_nothing};
     return options.output;
 }

@@ -146,6 +146,8 @@ std::function<int()> whole_command::action_of(const std::vector<std::string>& wo
     const auto is_named = [&](const CLI::App* each) { return each->get_name() == words.front(); };
     const bool names_command =
         words.empty() || words.front().starts_with('-') || !std::as_const(app).get_subcommands(is_named).empty();
+    if (!names_command && words.front().find('/') != std::string::npos && !is_program(words.front()))
+        throw usage_error{"there is no program '" + words.front() + "' that can run"};
     if (!names_command && is_program(words.front())) return [words] { return advise_program(words); };
     try {
         app.parse(own_arguments(words, context_.rest));

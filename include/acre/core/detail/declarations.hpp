@@ -31,6 +31,8 @@ class bad_alignment;
 class bad_option;
 class heap;
 class no_memory;
+template <class Pointer>
+struct allocation_result;
 class pmr_upstream;
 class buffer;
 template <std::size_t Bytes, std::size_t Alignment = default_alignment>

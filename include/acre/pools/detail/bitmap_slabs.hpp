@@ -274,7 +274,9 @@ public:
     std::size_t used(const slab_geometry& geometry) const noexcept {
         std::size_t count = 0;
         for (const slab* each = first_; each != nullptr; each = each->next) count += live(geometry, each);
-        for (const void* each = listed_; each != nullptr; each = *static_cast<const next_slot*>(each)) --count;
+        // A slot that was freed twice makes the list a ring.
+        for (const void* each = listed_; each != nullptr && count > 0; each = *static_cast<const next_slot*>(each))
+            --count;
         return count;
     }
 
