@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# fibers.sh INCLUDE_DIRECTORY COMPILER: compiles fibers.cpp at each level, for a program and for a loaded library, and
-# runs it.
+# fibers.sh INCLUDE_DIRECTORY COMPILER LEVEL...: compiles fibers.cpp at each level, for a program and for a loaded
+# library, and runs it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 include=$1
 compiler=$2
+shift 2
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 result=0
@@ -20,7 +21,7 @@ check() {
 }
 
 compile "$here/loader.cpp" -o "$made/loader" -ldl || exit 1
-for level in -O0 -O1 -O2 -O3; do
+for level in "$@"; do
     compile $level "$here/fibers.cpp" -o "$made/program" || exit 1
     check "a program, $level" "$made/program"
     compile $level -fPIC -shared "$here/fibers.cpp" -o "$made/library.so" || exit 1
