@@ -123,7 +123,8 @@ public:
         return required_storage(options.arenas, options.bytes);
     }
     /// The same with the padding for an upstream whose blocks are aligned to `upstream_alignment` only, as another
-    /// multi_arena (16 always suffices): inline_multi_arena<1, multi_arena::required_bytes(options, 16)> is one.
+    /// multi_arena (16 always suffices): inline_multi_arena<1, multi_arena::required_bytes(options, 16)> is one. Under
+    /// AddressSanitizer that one needs more, for its redzones.
     static constexpr std::size_t required_bytes(const multi_arena_options& options,
                                                 std::size_t upstream_alignment) noexcept {
         const std::size_t bytes = required_bytes(options);
