@@ -11,7 +11,8 @@
 #include <string>
 #include <thread>
 #include <vector>
-#if defined(__cpp_lib_format)
+// Not with musl: the target's libc++ is built for glibc, and its <format> needs glibc's locales.
+#if defined(__cpp_lib_format) && defined(__GLIBC__)
 #include <format>
 #endif
 #endif
@@ -223,7 +224,7 @@ bool containers_use_resources() {
 
 // Hazard Y20, with the standard libraries that have <format>.
 bool a_string_is_formatted_as_text() {
-#if defined(__cpp_lib_format)
+#if defined(__cpp_lib_format) && defined(__GLIBC__)
     acre::arena level;
     acre::arena_string text{"abc", level};
     std::format_to(std::back_inserter(text), "{}", 42);
