@@ -65,7 +65,7 @@ TEST(statistics_records, a_thousand_live_are_recorded_in_arenas_of_1_kib) {
     std::size_t bytes = 0;
     tested.for_each_live([&](const acre::live_allocation& each) { bytes += each.bytes; });
     EXPECT_EQ(bytes, tested.counts().bytes.value);
-    std::size_t counted = 0;
+    std::uint64_t counted = 0;
     {
         const acre::size_histogram sizes = tested.live_sizes();
         sizes.for_each([&](std::size_t size, std::uint64_t count) { counted += size * count; });
