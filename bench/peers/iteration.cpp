@@ -2,7 +2,7 @@
 // of them was erased in a shuffled order. A visit adds two floats to two others.
 //
 // Needs plf_hive.h (github.com/mattreecebentley/plf_hive) in an include folder:
-//     g++ -std=c++20 -O2 -DNDEBUG -Iinclude -IHIVE bench/peers/iteration.cpp bench/harness.cpp -o /tmp/iteration
+//     g++ -std=c++20 -O2 -DNDEBUG -Iinclude -IHIVE bench/peers/iteration.cpp bench/harness.cpp -o iteration
 #include <plf_hive.h>
 #include <acre/pools/object_pool.hpp>
 #include <algorithm>

@@ -3,8 +3,8 @@
 // each: the table of speed in docs/porting.md.
 //
 //     g++ -std=c++20 -O2 -DNDEBUG -Iinclude bench/seeds/own_loops.cpp bench/harness.cpp
-//         bench/contestants/published.cpp -o /tmp/own_loops -pthread
-//     /tmp/own_loops [PART_OF_A_ROW'S_NAME]
+//         bench/contestants/published.cpp -o own_loops -pthread
+//     ./own_loops [PART_OF_A_ROW'S_NAME]
 //
 // No thread runs beside the measured one. A row that says so comes after a thread was started and ended.
 #include <acre/acre.hpp>
