@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,13 @@ static void on_abort(int number) {
     _exit(0);
 }
 
+static volatile sig_atomic_t has_allocated;
+
 static void* allocate_for_ever(void* unused) {
-    for (;;) free(kept = malloc(100));
+    for (void* volatile each;; has_allocated = 1) {
+        each = malloc(100);
+        free(each);
+    }
     return unused;
 }
 
@@ -57,7 +63,11 @@ static void free_a_large_block_twice(void) {
 static int handler_at_abort(const char* which) {
     signal(SIGABRT, &on_abort);
     pthread_t thread;
-    if (strcmp(which, "threads") == 0) pthread_create(&thread, NULL, &allocate_for_ever, NULL);
+    if (strcmp(which, "threads") == 0) {
+        pthread_create(&thread, NULL, &allocate_for_ever, NULL);
+        // Its first slab could be the one that was just freed: then the second free is that of a block of its own.
+        while (!has_allocated) sched_yield();
+    }
     if (strcmp(which, "large") == 0) free_a_large_block_twice();
     free_a_small_block_twice(strcmp(which, "live") == 0 ? 2 : 1);
     return fail("the double free was not noticed");
