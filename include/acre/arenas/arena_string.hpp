@@ -3,8 +3,9 @@
 // Use it to build text in an arena. Use arena::copy and arena::format for text that is known at once, std::string_view
 // to pass it on: after detach() the characters stay as long as the arena does.
 //
-// It is text wherever a std::string is: for streams, std::format, std::hash, algorithms and std::string_view. getline
-// is found by its arguments, so write getline(in, text) without std::.
+// It is text wherever a std::string is: for streams, std::format, std::hash, algorithms and std::string_view. getline,
+// erase and erase_if are found by their arguments, so write getline(in, text) without std::. Code for both types writes
+// `using std::getline;` before. substr returns a view.
 //
 // Cost and thread rules are those of acre::arena_vector<char>. The characters are always followed by a zero byte.
 //
@@ -16,6 +17,7 @@
 
 #include <acre/arenas/arena.hpp>
 #include <acre/arenas/arena_vector.hpp>
+#include <acre/arenas/detail/sequence_face.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/declarations.hpp>
 #include <acre/core/detail/formatter_name.hpp>
@@ -33,25 +35,25 @@
 
 namespace acre {
 
+namespace detail {
+template <class Text>
+concept text_or_character = std::convertible_to<const Text&, std::string_view> || std::same_as<Text, char>;
+}  // namespace detail
+
 /// Characters in a resource R.
 template <class R>
-class basic_arena_string {
+class basic_arena_string : public detail::sequence_face<basic_arena_string<R>, char, R> {
+    using face = detail::sequence_face<basic_arena_string, char, R>;
     static_assert(resizable_resource<R>, "acre::basic_arena_string: its resource has try_resize, as acre::arena");
 
 public:
     using traits_type = std::char_traits<char>;
     using view_type = std::string_view;
-    using value_type = char;
-    using size_type = std::size_t;
-    using difference_type = std::ptrdiff_t;
-    using reference = char&;
-    using const_reference = const char&;
-    using pointer = char*;
-    using const_pointer = const char*;
-    using iterator = char*;
-    using const_iterator = const char*;
-    using reverse_iterator = std::reverse_iterator<iterator>;
-    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+    using face::append, face::assign, face::erase, face::insert;
+    using face::begin, face::end;
+    using typename face::const_iterator;
+    using typename face::iterator;
+    using typename face::size_type;
     static constexpr size_type npos = std::string_view::npos;
 
     /// Empty; takes no memory.
@@ -68,10 +70,28 @@ public:
     /// Of a pointer to the resource, or of a handle. Throws bad_option for null.
     template <detail::stands_for<R> From>
     explicit basic_arena_string(From&& from) : characters_(std::forward<From>(from)) {}
-    template <detail::stands_for<R> From>
-    basic_arena_string(std::string_view text, From&& from) : characters_(std::forward<From>(from)) {
+    template <class Other>
+    explicit basic_arena_string(const allocator<Other, R>& memory) : characters_(memory) {}
+    /// The same characters that a std::string is made of, and where they lie.
+    template <detail::memory_of<R> Memory>
+    basic_arena_string(std::string_view text, Memory&& memory) : characters_(std::forward<Memory>(memory)) {
         append(text);
     }
+    template <detail::memory_of<R> Memory>
+    basic_arena_string(const char* text, std::size_t count, Memory&& memory)
+        : basic_arena_string(std::string_view{text, count}, std::forward<Memory>(memory)) {}
+    template <detail::memory_of<R> Memory>
+    basic_arena_string(std::size_t count, char character, Memory&& memory) : characters_(std::forward<Memory>(memory)) {
+        append(count, character);
+    }
+    template <class First, class Last, detail::memory_of<R> Memory>
+        requires detail::iterator_and_end<First, Last>
+    basic_arena_string(First first, Last last, Memory&& memory) : characters_(std::forward<Memory>(memory)) {
+        append(first, last);
+    }
+    template <detail::memory_of<R> Memory>
+    basic_arena_string(std::initializer_list<char> characters, Memory&& memory)
+        : basic_arena_string(characters.begin(), characters.end(), std::forward<Memory>(memory)) {}
 
     /// Appends `text`, which may be part of this string. Throws what the resource throws; then nothing has changed.
     basic_arena_string& append(std::string_view text) {
@@ -93,6 +113,16 @@ public:
         std::memset(characters_.data() + before, character, count);
         return *this;
     }
+    template <class First, class Last>
+        requires detail::iterator_and_end<First, Last>
+    basic_arena_string& append(First first, Last last) {
+        if constexpr (std::is_constructible_v<std::string_view, First, Last>) {
+            append(std::string_view{first, last});
+        } else {
+            for (; first != last; ++first) push_back(*first);
+        }
+        return *this;
+    }
     void push_back(char character) {
         const std::size_t before = size();
         make_room(1);
@@ -101,34 +131,79 @@ public:
     }
     basic_arena_string& operator+=(std::string_view text) { return append(text); }
     basic_arena_string& operator+=(char character) { return push_back(character), *this; }
+    basic_arena_string& operator+=(std::initializer_list<char> characters) { return append(characters); }
 
-    /// Inserts `text`, which may be part of this string, before the character `index`. Linear in the characters behind
-    /// it. Throws what the resource throws; then nothing has changed.
-    basic_arena_string& insert(std::size_t index, std::string_view text) {
-        assert(index <= size());
-        if (empty()) return append(text);
-        characters_.insert(characters_.begin() + index, text.begin(), text.end());
+    /// Replaces up to `count` characters from `index` on by `text`, which may be part of this string. Linear in the
+    /// characters behind them. Throws std::out_of_range if `index` is behind the end, and what the resource throws;
+    /// then nothing has changed.
+    basic_arena_string& replace(std::size_t index, std::size_t count, std::string_view text) {
+        if (text.empty()) return erase(index, count);
+        if (is_own(text)) {
+            count = detail::min(count, behind(index));
+            this->insert_appended(begin() + index + count, [&] { append(text); });
+            return erase(index, count);
+        }
+        std::memcpy(gap(index, count, text.size()), text.data(), text.size());
         return *this;
     }
+    basic_arena_string& replace(std::size_t index, std::size_t count, std::size_t copies, char character) {
+        std::memset(gap(index, count, copies), character, copies);
+        return *this;
+    }
+    template <std::convertible_to<const_iterator> Position, class... Text>
+    basic_arena_string& replace(Position first, const_iterator last, const Text&... text) {
+        return replace(index_of(first), static_cast<std::size_t>(last - first), argument(text)...);
+    }
+    /// Inserts `text`, which may be part of this string, before the character `index`. Throws as replace.
+    basic_arena_string& insert(std::size_t index, std::string_view text) { return replace(index, 0, text); }
+    basic_arena_string& insert(std::size_t index, std::size_t copies, char character) {
+        return replace(index, 0, copies, character);
+    }
     iterator insert(const_iterator position, char character) {
-        const auto index = static_cast<std::size_t>(position - c_str());
+        const std::size_t index = index_of(position);
         insert(index, {&character, 1});
         return data() + index;
     }
-    /// Removes up to `count` characters from `index` on. Linear in the characters behind them.
-    basic_arena_string& erase(std::size_t index = 0, std::size_t count = npos) noexcept {
-        assert(index <= size());
-        count = detail::min(count, size() - index);
-        std::memmove(data() + index, data() + index + count, size() - index - count);
+    /// Removes up to `count` characters from `index` on. Linear in the characters behind them. Throws std::out_of_range
+    /// if `index` is behind the end.
+    basic_arena_string& erase(std::size_t index = 0, std::size_t count = npos) {
+        const std::size_t rest = behind(index);
+        count = detail::min(count, rest);
+        std::memmove(data() + index, data() + index + count, rest - count);
         truncate(size() - count);
         return *this;
     }
-    iterator erase(const_iterator first, const_iterator last) noexcept {
-        const auto index = static_cast<std::size_t>(first - c_str());
+    template <std::convertible_to<const_iterator> Position>
+    iterator erase(Position first, const_iterator last) {
+        const std::size_t index = index_of(first);
         erase(index, static_cast<std::size_t>(last - first));
         return data() + index;
     }
-    iterator erase(const_iterator position) noexcept { return erase(position, position + 1); }
+
+    // The other forms in which std::string takes text.
+    basic_arena_string& append(const char* text, std::size_t count) { return append(std::string_view{text, count}); }
+    basic_arena_string& append(std::string_view text, std::size_t index, std::size_t count = npos) {
+        return append(text.substr(index, count));
+    }
+    basic_arena_string& assign(const char* text, std::size_t count) { return assign(std::string_view{text, count}); }
+    basic_arena_string& assign(std::string_view text, std::size_t index, std::size_t count = npos) {
+        return assign(text.substr(index, count));
+    }
+    basic_arena_string& insert(std::size_t index, const char* text, std::size_t count) {
+        return replace(index, 0, {text, count});
+    }
+    basic_arena_string& insert(std::size_t index, std::string_view text, std::size_t from, std::size_t count = npos) {
+        return replace(index, 0, text.substr(from, count));
+    }
+    basic_arena_string& replace(std::size_t index, std::size_t count, const char* text, std::size_t length) {
+        return replace(index, count, {text, length});
+    }
+    basic_arena_string& replace(std::size_t index, std::size_t count, std::string_view text, std::size_t from,
+                                std::size_t length = npos) {
+        return replace(index, count, text.substr(from, length));
+    }
+    basic_arena_string& assign(std::string_view text) { return *this = text; }
+
     /// Removes the last character. Requires that there is one.
     void pop_back() noexcept { truncate(size() - 1); }
     /// Keeps the first `count` characters, or appends copies of `character` up to `count`.
@@ -160,6 +235,9 @@ public:
         return append(text);
     }
 
+    basic_arena_string& operator=(char character) { return *this = std::string_view{&character, 1}; }
+    basic_arena_string& operator=(std::initializer_list<char> characters) { return assign(characters); }
+
     /// Keeps the first `count` characters.
     void truncate(std::size_t count) noexcept {
         if (count < size()) resize_within_capacity(count);
@@ -168,8 +246,18 @@ public:
     /// Storage for at least `count` characters and the zero byte.
     void reserve(std::size_t count) { characters_.reserve(with_zero(0, count)); }
     void shrink_to_fit() noexcept { characters_.shrink_to_fit(); }
+    /// As of C++23: `write(data(), count)` writes characters and returns how many the text has, at most `count`.
+    template <class Write>
+    void resize_and_overwrite(std::size_t count, Write write) {
+        reserve(count);
+        resize_within_capacity(static_cast<std::size_t>(std::move(write)(characters_.data(), count)));
+    }
+    /// Constant time. Aborts where the resources differ.
+    void swap(basic_arena_string& other) noexcept { characters_.swap(other.characters_); }
 
     std::size_t size() const noexcept { return characters_.empty() ? 0 : characters_.size() - 1; }
+    std::size_t length() const noexcept { return size(); }
+    static constexpr std::size_t max_size() noexcept { return arena_vector<char, R>::max_size() - 1; }
     bool empty() const noexcept { return size() == 0; }
     /// Characters that fit in the storage, without the zero byte.
     std::size_t capacity() const noexcept { return characters_.capacity() == 0 ? 0 : characters_.capacity() - 1; }
@@ -177,28 +265,60 @@ public:
     char* data() noexcept { return const_cast<char*>(c_str()); }
     const char* data() const noexcept { return c_str(); }
     const char* c_str() const noexcept { return characters_.empty() ? "" : characters_.data(); }
-    char& operator[](std::size_t index) noexcept { return characters_[index]; }
-    char operator[](std::size_t index) const noexcept { return characters_[index]; }
-    char& front() noexcept { return characters_.front(); }
-    char front() const noexcept { return characters_.front(); }
-    char& back() noexcept { return characters_[size() - 1]; }
-    char back() const noexcept { return characters_[size() - 1]; }
-    iterator begin() noexcept { return data(); }
-    iterator end() noexcept { return data() + size(); }
-    const_iterator begin() const noexcept { return data(); }
-    const_iterator end() const noexcept { return data() + size(); }
-    const_iterator cbegin() const noexcept { return begin(); }
-    const_iterator cend() const noexcept { return end(); }
-    reverse_iterator rbegin() noexcept { return reverse_iterator{end()}; }
-    reverse_iterator rend() noexcept { return reverse_iterator{begin()}; }
-    const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator{end()}; }
-    const_reverse_iterator rend() const noexcept { return const_reverse_iterator{begin()}; }
+    /// The character `index`; that at size() is the zero byte.
+    char& operator[](std::size_t index) noexcept { return assert(index <= size()), data()[index]; }
+    const char& operator[](std::size_t index) const noexcept { return assert(index <= size()), c_str()[index]; }
 
-    /// As those of view(), which has the others.
-    size_type find(std::string_view text, std::size_t from = 0) const noexcept { return view().find(text, from); }
-    size_type find(char character, std::size_t from = 0) const noexcept { return view().find(character, from); }
-    bool starts_with(std::string_view text) const noexcept { return view().starts_with(text); }
-    bool ends_with(std::string_view text) const noexcept { return view().ends_with(text); }
+    /// The resource that the characters lie in.
+    R& referred() const noexcept { return characters_.referred(); }
+
+    // The searches of view(), with all their arguments.
+    template <class... What>
+    size_type find(const What&... what) const noexcept {
+        return view().find(argument(what)...);
+    }
+    template <class... What>
+    size_type rfind(const What&... what) const noexcept {
+        return view().rfind(argument(what)...);
+    }
+    template <class... What>
+    size_type find_first_of(const What&... what) const noexcept {
+        return view().find_first_of(argument(what)...);
+    }
+    template <class... What>
+    size_type find_last_of(const What&... what) const noexcept {
+        return view().find_last_of(argument(what)...);
+    }
+    template <class... What>
+    size_type find_first_not_of(const What&... what) const noexcept {
+        return view().find_first_not_of(argument(what)...);
+    }
+    template <class... What>
+    size_type find_last_not_of(const What&... what) const noexcept {
+        return view().find_last_not_of(argument(what)...);
+    }
+    template <class... What>
+    int compare(const What&... what) const {
+        return view().compare(argument(what)...);
+    }
+    template <class Text>
+    bool starts_with(const Text& text) const noexcept {
+        return view().starts_with(text);
+    }
+    template <class Text>
+    bool ends_with(const Text& text) const noexcept {
+        return view().ends_with(text);
+    }
+    template <class Text>
+    bool contains(const Text& text) const noexcept {
+        return find(text) != npos;
+    }
+    /// A view of up to `count` characters from `index` on, unlike that of std::string. Throws std::out_of_range if
+    /// `index` is behind the end.
+    std::string_view substr(std::size_t index = 0, std::size_t count = npos) const {
+        return view().substr(index, count);
+    }
+    size_type copy(char* to, std::size_t count, std::size_t index = 0) const { return view().copy(to, count, index); }
 
     std::string_view view() const noexcept { return {data(), size()}; }
     operator std::string_view() const noexcept { return view(); }
@@ -209,6 +329,21 @@ public:
         const std::string_view text = view();
         characters_.detach();
         return text;
+    }
+
+    /// A copy in the same resource, or `before` itself if it is a temporary, with `after` appended.
+    template <detail::text_or_character After>
+    friend basic_arena_string operator+(basic_arena_string before, const After& after) {
+        before += after;
+        return before;
+    }
+    template <detail::text_or_character Before>
+        requires(!std::same_as<Before, basic_arena_string>)
+    friend basic_arena_string operator+(const Before& before, const basic_arena_string& after) {
+        basic_arena_string both{after.referred()};
+        both += before;
+        both += after;
+        return both;
     }
 
     friend bool operator==(const basic_arena_string& a, const basic_arena_string& b) noexcept {
@@ -266,6 +401,33 @@ private:
         }
         in.setstate(in.eofbit);
         return true;
+    }
+
+    // A number of the caller's as std::string_view takes it, and all else as it is.
+    template <class What>
+    static decltype(auto) argument(const What& what) noexcept {
+        if constexpr (std::integral<What> && !std::same_as<What, char>) {
+            return static_cast<std::size_t>(what);
+        } else {
+            return (what);
+        }
+    }
+
+    std::size_t index_of(const_iterator position) const noexcept {
+        return static_cast<std::size_t>(position - c_str());
+    }
+    // Characters from `index` on.
+    std::size_t behind(std::size_t index) const { return view().substr(index).size(); }
+
+    // Room for `more` characters in place of up to `count` ones from `index` on.
+    char* gap(std::size_t index, std::size_t count, std::size_t more) {
+        const std::size_t rest = behind(index);
+        count = detail::min(count, rest);
+        make_room(more > count ? more - count : 0);
+        char* const place = characters_.data() + index;
+        std::memmove(place + more, place + count, rest - count);
+        resize_within_capacity(index + more + rest - count);
+        return place;
     }
 
     bool is_own(std::string_view text) const noexcept {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <acre/arenas/arena.hpp>
+#include <acre/arenas/detail/sequence_face.hpp>
 #include <acre/core/alignment.hpp>
 #include <acre/core/at_least.hpp>
 #include <acre/core/detail/declarations.hpp>
@@ -43,22 +44,16 @@ namespace acre {
 
 /// A contiguous sequence of T in a resource R.
 template <class T, class R>
-class arena_vector {
+class arena_vector : public detail::sequence_face<arena_vector<T, R>, T, R> {
+    using face = detail::sequence_face<arena_vector, T, R>;
     static_assert(resizable_resource<R>, "acre::arena_vector: its resource has try_resize, as acre::arena");
 
 public:
     static constexpr const char* name = "acre::arena_vector";
-    using value_type = T;
-    using size_type = std::size_t;
-    using difference_type = std::ptrdiff_t;
-    using reference = T&;
-    using const_reference = const T&;
-    using pointer = T*;
-    using const_pointer = const T*;
-    using iterator = T*;
-    using const_iterator = const T*;
-    using reverse_iterator = std::reverse_iterator<iterator>;
-    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+    using face::append, face::assign, face::erase, face::insert;
+    using face::begin, face::end;
+    using typename face::const_iterator;
+    using typename face::iterator;
 
     /// Empty; takes no memory.
     explicit arena_vector(R& owner) noexcept : owner_(&owner) {}
@@ -75,6 +70,10 @@ public:
     template <detail::stands_for<R> From>
     explicit arena_vector(From&& from) : arena_vector(detail::referred<R>(name, std::forward<From>(from))) {}
 
+    /// Of what get_allocator returns.
+    template <class Other>
+    explicit arena_vector(const allocator<Other, R>& memory) : arena_vector(memory.referred()) {}
+
     /// Refused by a sentence: a resource that the type does not name.
     template <resource Other>
         requires(!std::is_convertible_v<Other*, const R*> && !detail::scope_of<Other, R>)
@@ -87,22 +86,36 @@ public:
     /// Copies of `values`. Throws what the resource and the elements throw.
     arena_vector(std::initializer_list<T> values, R& owner) : arena_vector(owner) { append(values); }
 
+    /// Memory comes from the resource, a pointer to it, a handle, or what get_allocator returns, here and below.
+    template <detail::memory_of<R> Memory>
+    arena_vector(std::initializer_list<T> values, Memory&& memory) : arena_vector(std::forward<Memory>(memory)) {
+        append(values);
+    }
     /// Copies of the elements of a range.
-    template <detail::iterable Range>
+    template <detail::iterable Range, detail::memory_of<R> Memory>
         requires std::constructible_from<T, detail::element_of<Range>>
-    arena_vector(Range&& values, R& owner) : arena_vector(owner) {
+    arena_vector(Range&& values, Memory&& memory) : arena_vector(std::forward<Memory>(memory)) {
         append(std::forward<Range>(values));
     }
-
-    /// The same, of a pointer to the resource or of a handle.
-    template <detail::stands_for<R> From>
-    arena_vector(std::initializer_list<T> values, From&& from)
-        : arena_vector(values, detail::referred<R>(name, std::forward<From>(from))) {}
-    /// The same, of a pointer to the resource or of a handle.
-    template <detail::iterable Range, detail::stands_for<R> From>
-        requires std::constructible_from<T, detail::element_of<Range>>
-    arena_vector(Range&& values, From&& from)
-        : arena_vector(std::forward<Range>(values), detail::referred<R>(name, std::forward<From>(from))) {}
+    template <class First, class Last, detail::memory_of<R> Memory>
+        requires detail::iterator_and_end<First, Last>
+    arena_vector(First first, Last last, Memory&& memory) : arena_vector(std::forward<Memory>(memory)) {
+        append(first, last);
+    }
+    /// `count` elements, value-initialised or copies of `value`.
+    template <std::integral Count, detail::memory_of<R> Memory>
+    arena_vector(Count count, Memory&& memory) : arena_vector(std::forward<Memory>(memory)) {
+        resize(static_cast<std::size_t>(count));
+    }
+    template <detail::memory_of<R> Memory>
+    arena_vector(std::size_t count, const T& value, Memory&& memory) : arena_vector(std::forward<Memory>(memory)) {
+        resize(count, value);
+    }
+    /// The elements of `other`, which move where it has the same resource and are moved one by one where not.
+    template <detail::memory_of<R> Memory>
+    arena_vector(arena_vector&& other, Memory&& memory) : arena_vector(std::forward<Memory>(memory)) {
+        *this = std::move(other);
+    }
 
     /// Copies the elements, in the resource of `other`.
     arena_vector(const arena_vector& other) : arena_vector(*other.owner_) { append(other); }
@@ -117,6 +130,8 @@ public:
         append(other);
         return *this;
     }
+
+    arena_vector& operator=(std::initializer_list<T> values) { return assign(values); }
 
     /// Takes over the elements of a vector in the same resource, in constant time. Those of another resource move into
     /// this one, and `other` is empty afterwards; throws what the resource throws, then neither has changed.
@@ -215,27 +230,6 @@ public:
         clear_with_room(detail::known_size(values));
         append(std::forward<Range>(values));
     }
-    void assign(std::initializer_list<T> values) {
-        clear_with_room(values.size());
-        append(values);
-    }
-    /// As assign of the range [first, last), which tells its size where last - first does.
-    template <class First, class Last>
-        requires detail::iterator_and_end<First, Last>
-    void assign(First first, Last last) {
-        if constexpr (requires { static_cast<std::size_t>(last - first); })
-            reserve(static_cast<std::size_t>(last - first));
-        clear();
-        append(first, last);
-    }
-    /// Replaces the elements by `count` copies of `value`, which may be an element of this vector. Throws what the
-    /// resource throws; then nothing has changed.
-    void assign(std::size_t count, const T& value) {
-        const T copy = value;
-        clear_with_room(count);
-        resize(count, copy);
-    }
-
     /// Removes the last element. Requires that there is one.
     void pop_back() noexcept {
         assert(!empty());
@@ -257,20 +251,6 @@ public:
     iterator emplace(const_iterator position, Arguments&&... arguments) {
         return insert(position, T(std::forward<Arguments>(arguments)...));
     }
-    /// Inserts copies of a range, which may be a contiguous part of this vector. If one throws, those before it stay
-    /// appended.
-    template <class First, class Last>
-        requires detail::iterator_and_end<First, Last>
-    iterator insert(const_iterator position, First first, Last last) {
-        return insert_appended(position, [&] { append(first, last); });
-    }
-    iterator insert(const_iterator position, std::initializer_list<T> values) {
-        return insert(position, values.begin(), values.end());
-    }
-    iterator insert(const_iterator position, std::size_t count, const T& value) {
-        return insert_appended(position, [&] { resize(size() + count, value); });
-    }
-
     /// Removes the elements [first, last). Linear in the elements behind.
     iterator erase(const_iterator first, const_iterator last) {
         iterator erased = begin_ + (first - begin_);
@@ -281,7 +261,6 @@ public:
         destroy_from(kept);
         return erased;
     }
-    iterator erase(const_iterator position) { return erase(position, position + 1); }
 
     /// Destroys all elements; keeps the storage.
     [[gnu::always_inline]] void clear() noexcept { destroy_from(begin_); }
@@ -333,22 +312,6 @@ public:
     const T* data() const noexcept { return begin_; }
     T& operator[](std::size_t index) noexcept { return assert(index < size()), begin_[index]; }
     const T& operator[](std::size_t index) const noexcept { return assert(index < size()), begin_[index]; }
-    T& front() noexcept { return (*this)[0]; }
-    const T& front() const noexcept { return (*this)[0]; }
-    T& back() noexcept { return end_[-1]; }
-    const T& back() const noexcept { return end_[-1]; }
-    iterator begin() noexcept { return begin_; }
-    iterator end() noexcept { return end_; }
-    const_iterator begin() const noexcept { return begin_; }
-    const_iterator end() const noexcept { return end_; }
-    const_iterator cbegin() const noexcept { return begin_; }
-    const_iterator cend() const noexcept { return end_; }
-    reverse_iterator rbegin() noexcept { return reverse_iterator{end_}; }
-    reverse_iterator rend() noexcept { return reverse_iterator{begin_}; }
-    const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator{end_}; }
-    const_reverse_iterator rend() const noexcept { return const_reverse_iterator{begin_}; }
-    const_reverse_iterator crbegin() const noexcept { return rbegin(); }
-    const_reverse_iterator crend() const noexcept { return rend(); }
 
     /// The resource that the elements lie in.
     R& referred() const noexcept { return *owner_; }
@@ -405,23 +368,6 @@ private:
     void clear_with_room(std::size_t count) {
         reserve(count);
         clear();
-    }
-
-    // Brings what `append` appends before `position`.
-    template <class Append>
-    iterator insert_appended(const_iterator position, Append append) {
-        const auto index = position - begin_;
-        const std::size_t before = size();
-        append();
-        T* const place = begin_ + index;
-        reverse(place, begin_ + before);
-        reverse(begin_ + before, end_);
-        reverse(place, end_);
-        return place;
-    }
-    static void reverse(T* first, T* last) {
-        using std::swap;
-        for (; last - first > 1; ++first) swap(*first, *--last);
     }
 
     void append_own(std::size_t first, std::size_t count) {
