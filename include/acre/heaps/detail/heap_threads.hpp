@@ -72,7 +72,14 @@ struct thread_slots {
 };
 
 template <std::size_t Private>
-[[gnu::used]] inline thread_local constinit thread_slots<Private> this_threads_slots{};
+inline thread_local constinit thread_slots<Private> this_threads_slots{};
+
+// Where this is called, the compiler keeps the variable, which the assembly below names. The variable itself can't be
+// gnu::used: clang 19 crashes on such a template in a module.
+template <std::size_t Private>
+[[gnu::used]] inline thread_slots<Private>& keep_threads_slots() noexcept {
+    return this_threads_slots<Private>;
+}
 
 #define ACRE_THREADS_SLOTS "_ZN4acre6detail18this_threads_slotsILm0EEE"
 ACRE_FINDER inline thread_slots<0>& find_threads_slots() noexcept {

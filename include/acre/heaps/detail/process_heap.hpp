@@ -602,7 +602,7 @@ private:
 
     // Gives the calling thread a stack. False when it has ended, or when there is no memory.
     [[gnu::noinline]] bool give_stack(slot_stack& stack, std::size_t size_class) noexcept {
-        thread_slots& own = this_threads_slots<Private>;
+        thread_slots& own = keep_threads_slots<Private>();
         if (!register_thread(own)) return false;
         if (stack.exists()) return true;
         const std::lock_guard guard{shared_.lock};
