@@ -97,10 +97,11 @@ foreach(each IN LISTS installed)
     endif()
 endforeach()
 
-# The same headers as in the tree.
+# The same headers as in the tree, and the one that the build writes.
 get_filename_component(source ${PORT_DIR}/../../include ABSOLUTE)
 file(GLOB_RECURSE wanted RELATIVE ${source} ${source}/*.hpp)
 file(GLOB_RECURSE found RELATIVE ${CURRENT_PACKAGES_DIR}/include ${CURRENT_PACKAGES_DIR}/include/*)
+list(APPEND wanted acre/observe/gdb_printers.hpp)
 list(SORT wanted)
 list(SORT found)
 expect(found STREQUAL wanted SENTENCE "the headers are not those of the tree")
