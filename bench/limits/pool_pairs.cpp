@@ -38,16 +38,16 @@ struct called {
 
 extern "C" {
 
-void acre_static_pool_loop(std::size_t n) {
+[[gnu::visibility("default")]] void acre_static_pool_loop(std::size_t n) {
     in_one_loop<acre::static_pool<bytes>>(n);
 }
-void acre_static_pool_calls(std::size_t n) {
+[[gnu::visibility("default")]] void acre_static_pool_calls(std::size_t n) {
     in_one_loop<called<acre::static_pool<bytes>>>(n);
 }
-void acre_concurrent_pool_loop(std::size_t n) {
+[[gnu::visibility("default")]] void acre_concurrent_pool_loop(std::size_t n) {
     in_one_loop<concurrent_blocks>(n);
 }
-void acre_concurrent_pool_calls(std::size_t n) {
+[[gnu::visibility("default")]] void acre_concurrent_pool_calls(std::size_t n) {
     in_one_loop<called<concurrent_blocks>>(n);
 }
 }
