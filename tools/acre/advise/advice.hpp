@@ -67,7 +67,7 @@ struct measured_saving {
 
     double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
 
-    /// Bounds for a program's gain from an advice, relative to the replay on a clean heap (docs/advise.md).
+    /// Bounds for a program's gain from an advice, relative to the replay on a clean heap (docs/advise_rules.md).
     /// It gains less where malloc's cache misses overlap with other work. It gains more where destructors need not run
     /// and data lies closer together, which a replay does not show.
     static constexpr double min_of_replay = 0.6;

@@ -7,9 +7,9 @@
 
 namespace acre::tool {
 
-/// Scopes come before sites, and the first rule that holds decides (docs/advise.md). Nothing is measured yet: each
-/// decision is the candidate. Most allocations first. A sampling period above 1 leaves out the rules that need all
-/// allocations.
+/// Scopes come before sites, and the first rule that holds decides (docs/advise_rules.md). Nothing is measured yet:
+/// each decision is the candidate. Most allocations first. A sampling period above 1 leaves out the rules that need
+/// all allocations.
 advice_list find_candidates(const history& run, const call_paths& paths, std::uint64_t sampling_period = 1);
 
 }  // namespace acre::tool

@@ -1,4 +1,4 @@
-// The rules: the candidate for a group of allocations, by the figures of their lives. docs/advise.md explains them.
+// The rules: the candidate for a group of allocations, by the figures of their lives (docs/advise_rules.md).
 #pragma once
 
 #include <cstdint>

@@ -250,7 +250,7 @@ void add_advise_command(command_line& line, const command_context& context) {
                                              "Print one recommendation: where, what it saves, why, and what must hold")
                                .excludes(check)
                                .excludes(all);
-    command.flag("--json", options->json, "Print an object for machines; docs/advise.md names its keys")
+    command.flag("--json", options->json, "Print an object for machines; docs/advise_json.md names its keys")
         .excludes(explain);
     command
         .flag("--no-measure", options->no_measure,
