@@ -6,8 +6,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What a page is about, as the tables name it, and at most how many tables it shows.
 NAMES = {
-    "arena": ["acre::arena"], "scratch": ["acre::arena + scratch"], "cursor": ["acre::cursor"],
-    "arena_vector": ["acre::arena_vector"], "typed_arena": ["acre::typed_arena"],
+    "arena": ["acre::arena"], "scratch": ["acre::arena + scratch"],
+    "arena_vector": ["acre::arena_vector", "acre::cursor"], "typed_arena": ["acre::typed_arena"],
     "object_pool": ["acre::object_pool", "acre::pool"], "multi_pool": ["acre::multi_pool"],
     "chunk_pool": ["acre::chunk_pool"], "multi_arena": ["acre::multi_arena"], "static_pool": ["acre::static_pool"],
     "pooled": ["acre::pooled"], "concurrent_arena": ["acre::concurrent_arena"],
@@ -29,7 +29,7 @@ HEADINGS = {"hardened": ("pools", "What hardening costs"), "checked": ("pools", 
 # Of those, pages whose table is not the first one below the heading: words of the paragraph above it.
 ABOVE = {"virtual_memory": "virtual_memory", "memory": "virtual_memory"}
 # Pages that show the rows of one library of the table of hooks.
-HOOK_ROWS = {"ambient": "nlohmann::json", "ambient_arena": "nlohmann::json", "program_pools": "nlohmann::json"}
+HOOK_ROWS = {"ambient": "nlohmann::json"}
 HOOKS = ("whole_programs", "Libraries on their hooks")
 TABLE = re.compile(r"^## ([^\n]+)\n\n((?:\|[^\n]*\n)+)", re.MULTILINE)
 BELOW = r"((?:[^\n|]+\n)+)\n((?:\|[^\n]*\n)+)"

@@ -17,7 +17,7 @@
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one
-// may be unloaded (docs/fibers.md).
+// may be unloaded (docs/coroutines.md).
 //
 // acre::pool_registry lists every static pool that was used so far, with its use, and gives unused memory back.
 //
