@@ -18,19 +18,22 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^(```[\w+-]+) [^\n]+$", re.MULTILINE)  # more than the language: what checks do with the block
 CODE = {".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".py": "python"}
 
-# The guide, in the order of a reader.
+# The guide in its four parts, in the order of a reader.
 NAV = [
-    ("Types", ["arena", "scratch", "arena_vector", "cursor", "typed_arena", "object_pool", "multi_pool", "chunk_pool",
-               "multi_arena", "realtime_heap", "static_pool", "pooled", "hardened"]),
-    ("Threads", ["concurrent_arena", "concurrent_multi_arena", "concurrent_pool", "wait_free_pool"]),
-    ("Memory and combining", ["memory", "virtual_memory", "general_heap", "malloc_library", "combine"]),
-    ("Your code", ["install", "adapters", "migrating", "porting", "malloc_face", "ambient", "ambient_arena",
-                   "program_pools", "coroutines", "c", "examples"]),
-    ("Looking", ["debugging", "statistics", "checked", "misuse", "tracing"]),
-    ("The command", ["command", "record", "try", "advise", "replay", "fit", "report", "export", "trace-format"]),
-    ("About", ["targets", "versioning", "hazards"]),
+    ("Start", ["tutorial", "begin", "types", "install", "examples"]),
+    ("How to", ["migrating", "adapters", "own_resource", "combine", "ambient", "malloc_face", "coroutines", "statistics",
+                "checked", "debugging"]),
+    ("How to, the command", ["record", "advise", "report", "try", "malloc_library", "plan", "fit", "replay", "export",
+                             "tracing"]),
+    ("Reference, types", ["resources", "arena", "scratch", "arena_vector", "concurrent_arena", "multi_arena",
+                          "concurrent_multi_arena", "object_pool", "multi_pool", "chunk_pool", "typed_arena", "hardened",
+                          "concurrent_pool", "wait_free_pool", "static_pool", "pooled", "realtime_heap", "general_heap",
+                          "memory", "virtual_memory"]),
+    ("Reference", ["c", "command", "advise_json", "trace-format", "misuse", "porting", "targets", "versioning"]),
+    ("Explanation", ["advise_rules", "hazards"]),
 ]
-TITLES = {"c": "The C interface", "malloc_library": "libacre-malloc", "trace-format": "The trace format"}
+TITLES = {"ambient": "ambient", "c": "The C interface", "malloc_library": "libacre-malloc", "tutorial": "Tutorial",
+          "trace-format": "The trace format"}
 
 
 def pages():

@@ -1,4 +1,4 @@
-// The promises of every resource (README.md, "What every resource promises"), one by one, over every resource.
+// The promises of every resource (docs/resources.md), one by one, over every resource.
 #include <acre/core/alignment.hpp>
 #include <algorithm>
 #include <cstdint>

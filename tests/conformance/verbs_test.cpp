@@ -1,4 +1,4 @@
-// One verb, one meaning: the table "Everything at once" of docs/README.md, row by row.
+// One verb, one meaning: the table "Everything at once" of docs/resources.md, row by row.
 #include <gtest/gtest.h>
 
 #include <acre/acre.hpp>
