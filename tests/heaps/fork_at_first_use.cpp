@@ -2,7 +2,7 @@
 // begins the heap, with the heap's lock held. Without a fork guard the fork copies that lock, and the child waits for
 // it until the alarm. Exit status 0: the child could.
 #include <dlfcn.h>
-#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,20 +16,22 @@ std::atomic<bool> begins{false};
 std::atomic<bool> waits{false};
 }  // namespace
 
-// The heap makes a key when it begins.
-extern "C" int pthread_key_create(pthread_key_t* key, void (*at_end)(void*)) noexcept {
+// The heap reserves its range when it begins.
+extern "C" void* mmap(void* start, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
     if (waits.exchange(false)) {
         begins = true;
         std::this_thread::sleep_for(std::chrono::milliseconds{200});
     }
-    using function = int (*)(pthread_key_t*, void (*)(void*));
-    return reinterpret_cast<function>(dlsym(RTLD_NEXT, "pthread_key_create"))(key, at_end);
+    using function = void* (*)(void*, std::size_t, int, int, int, off_t);
+    return reinterpret_cast<function>(dlsym(RTLD_NEXT, "mmap"))(start, bytes, protection, flags, file, offset);
 }
 
 int main() {
     acre::general_heap heap;
-    waits = true;
-    std::thread other{[&] { heap.deallocate(heap.allocate(30, 8), 30, 8); }};
+    std::thread other{[&] {
+        waits = true;
+        heap.deallocate(heap.allocate(30, 8), 30, 8);
+    }};
     while (!begins) std::this_thread::yield();
     const pid_t child = fork();
     if (child == 0) {

@@ -11,7 +11,7 @@
 // thread keeps some free slots of each size that it uses, and exchanges half of them at a time with the slabs. Larger
 // requests get runs of 16 KiB units. A thread that ends gives its free slots back.
 //
-// Cost: allocate about 17 instructions and deallocate 27 or 28, none of them atomic; a lock once in 4 to 128
+// Cost: allocate about 17 instructions and deallocate 26 or 27, none of them atomic; a lock once in 4 to 128
 // operations. A large request takes one lock. Memory: sizes are rounded up to multiples of 16 bytes, over 256 bytes by
 // at most an eighth, large ones to 16 KiB of addresses. A thread keeps at most 62 free slots of a size of up to 256
 // bytes, 16 KiB of each larger one, or 6 slots; four times as many of a size whose slots went to and fro between the

@@ -237,16 +237,15 @@ public:
     void* take_counted(std::size_t group, std::size_t bytes) noexcept
         requires(Private != 0)
     {
-        counted_cursor& cursor = this_threads_slots<Private>.counted.of[group];
-        if (void* p = cursor.take(bytes)) return p;
-        return take_counted_slow(cursor, group, bytes);
+        if (void* p = take_counted_at_once(group, bytes)) return p;
+        return take_counted_slow(group, bytes);
     }
 
     /// As above, but null also where the block that the calling thread fills has no room.
     [[gnu::always_inline]] void* take_counted_at_once(std::size_t group, std::size_t bytes) noexcept
         requires(Private != 0)
     {
-        return this_threads_slots<Private>.counted.of[group].take(bytes);
+        return this_threads_slots<Private>->counted.of[group].take(bytes);
     }
 
 private:
@@ -298,9 +297,9 @@ private:
 
     // Of the calling thread, and the slabs that hold no others.
     [[gnu::noinline, gnu::cold]] void give_free_slots_back() noexcept {
+        thread_slots& own = *this_threads_slots<Private>;
         for (std::size_t number = slot_classes; number-- > 1;) {
-            slot_stack& stack = this_threads_slots<Private>.stacks[number];
-            if (stack.exists()) empty(stack, number);
+            if (own.stack(number).exists()) empty(own, number);
             depots_[number].trim(shared_);
         }
     }
@@ -324,17 +323,18 @@ private:
     [[gnu::noinline]] void* take_slow(std::size_t number) noexcept {
         if (!begin()) return nullptr;
         const heap_class_number of{number, size_class_of(number)};
-        slot_stack& stack = this_threads_slots<Private>.stacks[number];
-        if (!stack.exists() && !give_stack(stack, of.size_class)) {
+        thread_slots* const own = own_slots();
+        if (own == nullptr || !give_stack(own->stack(number), of.size_class)) {
             void* p = nullptr;
             take_slots(of, &p, 1);
             return p;
         }
-        stack_growth& growth = this_threads_slots<Private>.growth[number];
+        const slot_stack stack = own->stack(number);
+        stack_growth& growth = own->growth[number];
         growth.has_run_out = true;
         give_back_after_peak();
         void** const bottom = stack.bottom(growth.kept(of.size_class));
-        const std::size_t taken = take_slots(of, bottom, next_batch(number, of.size_class));
+        const std::size_t taken = take_slots(of, bottom, next_batch(*own, number, of.size_class));
         if (taken == 0) return take_after_giving_back(of);
         stack.top = bottom + taken - 1;
         return *stack.top;
@@ -359,9 +359,9 @@ private:
 
     // How many slots the calling thread takes at once: few at first, then twice as many each time, up to half of its
     // stack.
-    static std::size_t next_batch(std::size_t number, std::size_t size_class) noexcept {
-        const std::size_t kept = this_threads_slots<Private>.growth[number].kept(size_class);
-        std::uint8_t& asked_for = this_threads_slots<Private>.asked_for[number];
+    static std::size_t next_batch(thread_slots& own, std::size_t number, std::size_t size_class) noexcept {
+        const std::size_t kept = own.growth[number].kept(size_class);
+        std::uint8_t& asked_for = own.asked_for[number];
         const std::size_t wanted =
             asked_for == 0 ? detail::max<std::size_t>(first_batch_bytes / heap_classes::bytes(size_class), 1)
                            : 2U * asked_for;
@@ -382,18 +382,19 @@ private:
 
     [[gnu::noinline]] void free_slot_slow(std::size_t number, void* p) noexcept {
         const std::size_t size_class = size_class_of(number);
-        slot_stack& stack = this_threads_slots<Private>.stacks[number];
-        if (!stack.exists() && !give_stack(stack, size_class)) return report(give_slots(number, &p, 1));
+        thread_slots* const own = own_slots();
+        if (own == nullptr || !give_stack(own->stack(number), size_class)) return report(give_slots(number, &p, 1));
+        const slot_stack stack = own->stack(number);
         if (stack.top == stack.end) {
             if (slot_stack::was_just_freed(stack.top, p)) abort_on_misuse(name, mistake::double_free, p);
-            stack_growth& growth = this_threads_slots<Private>.growth[number];
+            stack_growth& growth = own->growth[number];
             if (!growth.has_run_out || !grow(stack, growth, size_class)) give_older_half(stack, growth, number);
             growth.has_run_out = false;
         }
         *stack.top++ = p;
     }
 
-    void give_older_half(slot_stack& stack, stack_growth growth, std::size_t number) noexcept {
+    void give_older_half(slot_stack stack, stack_growth growth, std::size_t number) noexcept {
         const std::size_t kept = growth.kept(size_class_of(number));
         void** const bottom = stack.bottom(kept);
         const std::size_t half = (kept + 1) / 2;
@@ -404,7 +405,7 @@ private:
     }
 
     // Exchanges a full stack for one of twice its size. False when it is as large as it gets, or without memory.
-    [[gnu::noinline]] bool grow(slot_stack& stack, stack_growth& growth, std::size_t size_class) noexcept {
+    [[gnu::noinline]] bool grow(slot_stack stack, stack_growth& growth, std::size_t size_class) noexcept {
         if (growth.doublings == stack_growth::max_doublings) return false;
         const std::size_t kept = growth.kept(size_class);
         void** const before = stack.bottom(kept);
@@ -444,11 +445,12 @@ private:
         if (p != nullptr) abort_on_misuse(name, mistake::foreign_pointer, p);
     }
 
-    [[gnu::noinline]] void* take_counted_slow(counted_cursor& cursor, std::size_t group, std::size_t bytes) noexcept
+    [[gnu::noinline]] void* take_counted_slow(std::size_t group, std::size_t bytes) noexcept
         requires(Private != 0)
     {
-        thread_slots& own = this_threads_slots<Private>;
-        if (!begin() || !register_thread(own)) return nullptr;
+        thread_slots* const own = begin() ? own_slots() : nullptr;
+        if (own == nullptr) return nullptr;
+        counted_cursor& cursor = own->counted.of[group];
         if (__atomic_load_n(&privates_.is_evicted[group], __ATOMIC_RELAXED)) {
             cursor.leave([this](counted_block& block) { give_block(block); });
             return nullptr;
@@ -463,7 +465,7 @@ private:
         void* const block = take_block();
         if (block == nullptr) return nullptr;
         if (is_first) __atomic_fetch_add(&privates_.threads_of[group], 1U, __ATOMIC_RELAXED);
-        cursor.begin(*::new (block) counted_block{&own, cursor});
+        cursor.begin(*::new (block) counted_block{own, cursor});
         return cursor.take(bytes);
     }
 
@@ -488,7 +490,7 @@ private:
     {
         counted_block& block = counted_block::of(p);
         if (!block.is_live(p)) abort_on_misuse(name, mistake::double_free, p);
-        if (block.free(p, &this_threads_slots<Private>)) give_block(block);
+        if (block.free(p, this_threads_slots<Private>)) give_block(block);
     }
 
     // The thread ends: the last free of each of its blocks gives it back.
@@ -559,20 +561,36 @@ private:
     }
     // The fork guard is set before anyone takes a lock that a child could find taken.
     [[gnu::noinline]] bool begin_slow() noexcept {
-        thread_slots& own = this_threads_slots<Private>;
-        if (!own.sets_fork_guard) {
-            own.sets_fork_guard = true;
+        bool& begins = this_threads_state<Private>.begins_heap;
+        if (!begins) {
+            begins = true;
             forks_.guard_static(this, &lock_all, &unlock_all, this, &child_begins);
+            make_key();
             // Runs when the library with this code is unloaded, or the process exits.
             static const key_end end_of_key{*this};
-            own.sets_fork_guard = false;
+            begins = false;
         }
         const std::lock_guard guard{shared_.lock};
         if (begun_.load(std::memory_order_relaxed)) return true;
         if (!shared_.range.reserve()) return false;
-        has_key_.store(pthread_key_create(&key_, &thread_ends) == 0, std::memory_order_relaxed);
         begun_.store(true, std::memory_order_release);
         return true;
+    }
+    // Without a lock: another library may stand in front of the C library's function, and allocate. Until it returns,
+    // what it allocates comes slot by slot.
+    void make_key() noexcept {
+        pthread_key_t made{};
+        if (pthread_key_create(&made, &thread_ends) != 0) return;
+        {
+            const std::lock_guard guard{shared_.lock};
+            if (!has_key_.load(std::memory_order_relaxed)) {
+                key_ = made;
+                has_key_.store(true, std::memory_order_release);
+                return;
+            }
+        }
+        // Another thread was first.
+        pthread_key_delete(made);
     }
 
     // Brings the memory of a slot that is freed into the cache; the next allocation gets that slot. A program that
@@ -586,25 +604,41 @@ private:
             __builtin_prefetch(p);
     }
 
-    // False when the thread has ended.
-    bool register_thread(thread_slots& own) noexcept {
-        if (own.phase == thread_slots::state::registered) [[likely]]
-            return true;
-        if (own.phase == thread_slots::state::ended || !has_key_.load(std::memory_order_relaxed)) return false;
+    // The calling thread's slots. Null when it has ended, or when there is no memory.
+    thread_slots* own_slots() noexcept {
+        thread_slots* const own = this_threads_slots<Private>;
+        return own != &without_slots<Private> ? own : register_thread();
+    }
+    [[gnu::noinline]] thread_slots* register_thread() noexcept {
+        if (this_threads_state<Private>.has_ended || !has_key_.load(std::memory_order_acquire)) return nullptr;
+        thread_slots* const own = take_thread_slots();
+        if (own == nullptr) return nullptr;
         if (has_threads_.exchange(true, std::memory_order_relaxed))
             several_threads_.store(true, std::memory_order_relaxed);
+        own->heap = this;
         // First: the C library may call back.
-        own.phase = thread_slots::state::registered;
-        own.heap = this;
-        pthread_setspecific(key_, &own);
-        return true;
+        keep_threads_slots<Private>() = own;
+        pthread_setspecific(key_, own);
+        return own;
+    }
+    thread_slots* take_thread_slots() noexcept {
+        constexpr std::size_t bytes = align_up(sizeof(thread_slots), 64);
+        const std::lock_guard guard{shared_.lock};
+        void* place = unused_slots_;
+        if (place != nullptr) {
+            unused_slots_ = unused_slots_->next_unused;
+        } else {
+            place = shared_.range.take_for_heap(bytes);
+            if (place == nullptr) return nullptr;
+        }
+        return ::new (place) thread_slots;
     }
 
-    // Gives the calling thread a stack. False when it has ended, or when there is no memory.
-    [[gnu::noinline]] bool give_stack(slot_stack& stack, std::size_t size_class) noexcept {
-        thread_slots& own = keep_threads_slots<Private>();
-        if (!register_thread(own)) return false;
-        if (stack.exists()) return true;
+    // Gives the calling thread a stack, if it has none. False when there is no memory.
+    bool give_stack(slot_stack stack, std::size_t size_class) noexcept {
+        return stack.exists() || give_new_stack(stack, size_class);
+    }
+    [[gnu::noinline]] bool give_new_stack(slot_stack stack, std::size_t size_class) noexcept {
         const std::lock_guard guard{shared_.lock};
         void** const array = take_array(size_class, 0);
         if (array == nullptr) return false;
@@ -613,8 +647,9 @@ private:
         return true;
     }
 
-    void empty(slot_stack& stack, std::size_t number) noexcept {
-        void** const bottom = stack.bottom(this_threads_slots<Private>.growth[number].kept(size_class_of(number)));
+    void empty(thread_slots& own, std::size_t number) noexcept {
+        const slot_stack stack = own.stack(number);
+        void** const bottom = stack.bottom(own.growth[number].kept(size_class_of(number)));
         const auto count = static_cast<std::size_t>(stack.top - bottom);
         stack.top = bottom;
         report(give_slots(number, bottom, count));
@@ -678,19 +713,21 @@ private:
     }
 
     void take_stacks(thread_slots& from) noexcept {
-        from.phase = thread_slots::state::ended;
+        this_threads_state<Private>.has_ended = true;
+        this_threads_slots<Private> = &without_slots<Private>;
         if constexpr (Private != 0) leave_counted(from);
         for (std::size_t number = slot_classes; number-- > 1;) {
-            slot_stack& stack = from.stacks[number];
+            const slot_stack stack = from.stack(number);
             if (!stack.exists()) continue;
-            empty(stack, number);
+            empty(from, number);
             const std::size_t size_class = size_class_of(number);
             const stack_growth growth = from.growth[number];
-            void** const array = stack.bottom(growth.kept(size_class));
-            stack = slot_stack{};
             const std::lock_guard guard{shared_.lock};
-            give_array(array, size_class, growth.doublings);
+            give_array(stack.bottom(growth.kept(size_class)), size_class, growth.doublings);
         }
+        const std::lock_guard guard{shared_.lock};
+        from.next_unused = unused_slots_;
+        unused_slots_ = &from;
     }
 
     static void lock_all(void* heap) noexcept {
@@ -710,10 +747,11 @@ private:
     std::atomic<bool> has_threads_{false};      // one, at least
     locked_range shared_;
     std::atomic<bool> begun_{false};
-    std::atomic<bool> has_key_{false};  // relaxed: whoever reads it has called begin()
+    std::atomic<bool> has_key_{false};
     pthread_key_t key_{};
     fork_guard forks_;
-    // Arrays of stacks, of threads that ended and of stacks that grew; guarded by the range's lock.
+    // Slots of threads that ended, and arrays of stacks, of those and of stacks that grew; guarded by the range's lock.
+    thread_slots* unused_slots_ = nullptr;
     void** unused_arrays_[heap_classes::count][stack_growth::max_doublings + 1] = {};
     heap_depot depots_[slot_classes];
     // One heap of a process has private classes.
