@@ -16,6 +16,8 @@
 #include <limits>
 
 using acre::preload::bytes_for_memalign;
+using acre::preload::comes_too_early;
+using acre::preload::early;
 using acre::preload::free_any;
 using acre::preload::malloc_below;
 using acre::preload::the_heap;
@@ -36,9 +38,18 @@ void* or_no_memory(void* p) noexcept {
 
 // Out of line, so that malloc itself calls nothing and needs no stack.
 [[gnu::noinline]] void* malloc_slow(std::size_t bytes) noexcept {
+    if (comes_too_early()) [[unlikely]]
+        return early.take(bytes);
     acre::preload::before_slow_request();
     if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->malloc(bytes);
     return or_no_memory(the_heap.allocate(bytes));
+}
+
+[[gnu::noinline]] void* calloc_slow(std::size_t bytes) noexcept {
+    if (comes_too_early()) [[unlikely]]
+        return early.take(bytes);
+    if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->calloc(1, bytes);
+    return or_no_memory(the_heap.allocate_zero(bytes));
 }
 
 /// calloc goes on by itself.
@@ -55,9 +66,26 @@ void* no_rest(std::size_t) noexcept {
 }
 
 void* aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    if (comes_too_early()) [[unlikely]]
+        return early.take(bytes, alignment);
     if (const malloc_below* rest = acre::preload::serves_the_rest())
         return rest->memalign(alignment, bytes_for_memalign(bytes));
     return or_no_memory(the_heap.allocate_aligned(bytes, alignment));
+}
+
+void* aligned_without_errno(std::size_t bytes, std::size_t alignment) noexcept {
+    const int error = errno;
+    void* p = aligned(bytes, alignment);
+    errno = error;
+    return p;
+}
+
+[[gnu::noinline, gnu::cold]] void* move_early(void* p, std::size_t bytes) noexcept {
+    const std::size_t before = early.bytes_of(p);
+    if (bytes <= before) return p;
+    void* const moved = malloc_slow(bytes);
+    if (moved != nullptr) early.copy(moved, p, before);
+    return moved;
 }
 
 #if defined(__GLIBC__)
@@ -110,8 +138,9 @@ ACRE_EXPORTED void* calloc(std::size_t count, std::size_t size) {
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]] {
         if (void* p = acre::preload::planned<no_rest>(group, bytes, ACRE_RETURN_SLOT)) return std::memset(p, 0, bytes);
     }
-    if (const malloc_below* rest = acre::preload::serves_the_rest()) return rest->calloc(count, size);
-    return or_no_memory(the_heap.allocate_zero(bytes));
+    if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
+        return std::memset(p, 0, bytes);
+    return calloc_slow(bytes);
 }
 
 ACRE_EXPORTED void* realloc(void* p, std::size_t bytes) {
@@ -120,8 +149,10 @@ ACRE_EXPORTED void* realloc(void* p, std::size_t bytes) {
         free_any(p);
         return nullptr;
     }
-    if (const malloc_below* known = whose_blocks_may_come(); known != nullptr && !the_heap.owns(p)) [[unlikely]]
-        return known->realloc(p, bytes);
+    if (!the_heap.owns(p)) [[unlikely]] {
+        if (early.owns(p)) return move_early(p, bytes);
+        if (const malloc_below* known = whose_blocks_may_come()) return known->realloc(p, bytes);
+    }
     return or_no_memory(the_heap.reallocate(p, bytes));
 }
 
@@ -133,9 +164,8 @@ ACRE_EXPORTED void* reallocarray(void* p, std::size_t count, std::size_t size) {
 
 ACRE_EXPORTED int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
     if (!acre::is_alignment(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
-    const int error = errno;
-    void* p = aligned(bytes, alignment);
-    errno = error;
+    // Before errno, which may not be in place.
+    void* p = comes_too_early() ? early.take(bytes, alignment) : aligned_without_errno(bytes, alignment);
     if (p == nullptr) return ENOMEM;
     *result = p;
     return 0;
@@ -165,8 +195,10 @@ ACRE_EXPORTED void* pvalloc(std::size_t bytes) {
 
 ACRE_EXPORTED std::size_t malloc_usable_size(void* p) {
     if (p == nullptr) return 0;
-    if (const malloc_below* known = whose_blocks_may_come(); known != nullptr && !the_heap.owns(p)) [[unlikely]]
-        return known->usable_size(p);
+    if (!the_heap.owns(p)) [[unlikely]] {
+        if (early.owns(p)) return early.bytes_of(p);
+        if (const malloc_below* known = whose_blocks_may_come()) return known->usable_size(p);
+    }
     return the_heap.usable_size(p);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "below.hpp"
+#include "early.hpp"
 #include "heap.hpp"
 
 #define ACRE_EXPORTED [[gnu::visibility("default")]]
@@ -13,6 +14,7 @@ namespace acre::preload {
 /// Takes back what is not of the heap, or ends the program with a sentence.
 [[gnu::noinline]] inline void free_below(void* p) noexcept {
     if (p == nullptr) return;
+    if (early.owns(p)) return early.give(p);
     if (const malloc_below* known = whose_blocks_may_come()) return known->free(p);
     abort_on_misuse(the_heap.name, acre::detail::mistake::foreign_pointer, p);
 }

@@ -43,6 +43,8 @@ namespace {
 
 /// Asks the new handler for memory until there is some. Null when there is no handler.
 [[gnu::noinline]] void* try_new_slow(std::size_t bytes, std::size_t alignment) {
+    if (acre::preload::comes_too_early()) [[unlikely]]
+        return acre::preload::early.take(bytes, alignment);
     for (;;) {
         const malloc_below* const rest = acre::preload::serves_the_rest();
         void* const p = rest == nullptr   ? the_heap.allocate_aligned(bytes, alignment)

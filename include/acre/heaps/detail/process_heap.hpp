@@ -67,9 +67,10 @@ public:
         return take(heap_classes::class_of_small(bytes));
     }
 
-    /// As above, but null also where a request is not served at once: to be followed by allocate().
+    /// As above, but null also where a request is not served at once: to be followed by allocate(). Before the heap has
+    /// begun it is never served at once, and reads no thread-local storage, which may not exist yet.
     [[gnu::always_inline]] void* allocate_at_once(std::size_t bytes) noexcept {
-        if (bytes > heap_classes::finely_looked_up) [[unlikely]]
+        if (bytes >= __atomic_load_n(&not_at_once_, __ATOMIC_RELAXED)) [[unlikely]]
             return nullptr;
         return take_of_at_once(heap_classes::class_of_small(bytes));
     }
@@ -159,6 +160,11 @@ public:
         }
         return moved;
     }
+
+    /// Whether there was a request that could be served.
+    bool has_begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
+    /// Whether the calling thread's thread-local storage has its first values.
+    static bool has_threads_memory() noexcept { return this_threads_slots<Private> != nullptr; }
 
     /// True when `p` lies in memory of the heap.
     bool owns(const void* p) const noexcept { return shared_.range.owns(p); }
@@ -573,6 +579,7 @@ private:
         const std::lock_guard guard{shared_.lock};
         if (begun_.load(std::memory_order_relaxed)) return true;
         if (!shared_.range.reserve()) return false;
+        __atomic_store_n(&not_at_once_, heap_classes::finely_looked_up + 1, __ATOMIC_RELAXED);
         begun_.store(true, std::memory_order_release);
         return true;
     }
@@ -745,6 +752,7 @@ private:
 
     std::atomic<bool> several_threads_{false};  // have allocated; relaxed: nothing depends on it but speed
     std::atomic<bool> has_threads_{false};      // one, at least
+    std::size_t not_at_once_ = 0;               // from so many bytes on
     locked_range shared_;
     std::atomic<bool> begun_{false};
     std::atomic<bool> has_key_{false};
