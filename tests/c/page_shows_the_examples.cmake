@@ -2,7 +2,7 @@
 #
 # cmake -D ROOT=(the repository) -P page_shows_the_examples.cmake
 file(READ ${ROOT}/docs/c.md text)
-foreach(example IN ITEMS arena malloc general_heap)
+foreach(example IN ITEMS arena general_heap)
     file(READ ${ROOT}/examples/c/${example}.c program)
     string(FIND "${text}" "```c\n${program}```" found)
     if(found EQUAL -1)
