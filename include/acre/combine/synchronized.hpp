@@ -6,16 +6,17 @@
 // and call it rarely. A resource that only one thread uses needs no lock and is faster.
 //
 // Cost: that of R and of the lock: std::mutex about 65 instructions without contention, acre::spin_lock about 8, two of
-// them atomic, acre::no_lock none; and 2 to see that forks are prepared for. Memory: that of R and of the lock, and 80
-// bytes for forks, which acre::no_lock does not take. The lock is held for one call, so there is no reader-writer lock.
-// Lock is any type with the standard's lock, try_lock and unlock. All of std's and acre's but
-// priority_inheritance_mutex are constant-initialised.
-// Thread rules: any thread may call any member; construct, move into and destroy it only while no other thread uses
-// it. Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
+// them atomic, acre::no_lock none; 2 to see that forks are prepared for; and 6, in a shared library 35, to know the
+// lock when a misuse is reported. Memory: that of R and of the lock, and 80 bytes for forks, which acre::no_lock does
+// not take. The lock is held for one call, so there is no reader-writer lock. Lock is any type with the standard's
+// lock, try_lock and unlock. All of std's and acre's but priority_inheritance_mutex are constant-initialised. Thread
+// rules: any thread may call any member; construct, move into and destroy it only while no other thread uses it.
+// Constructors and destructors of objects run under the lock: if they use the same resource, Lock must be
 // std::recursive_mutex. A fork waits until no thread holds the lock, and the child gets a new one. So a function passed
 // to with(), a constructor and a destructor must not fork, which ends the program with a sentence, nor may an upstream,
 // whose fork would wait forever; and the function should use no resource that is younger than this one. reset, rewind,
-// deallocate_all and release take back what other threads hold, too. Not copied; moved, under the lock, if R is.
+// deallocate_all and release take back what other threads hold, too. The lock is released before a misuse is reported:
+// the handler may use the resource. Not copied; moved, under the lock, if R is.
 //
 //     using namespace acre::literals;
 //     acre::synchronized<acre::pool<64>> slots;
@@ -138,6 +139,7 @@ private:
     auto around(const Call&, Function&& function) {
         forks_.before_use();
         const std::lock_guard guard{lock_};
+        [[maybe_unused]] const typename detail::lock_fork_guard<Lock>::held_scope held{forks_};
         [[maybe_unused]] const fork_refusal<Call> refusal{this};
         return std::forward<Function>(function)(guarded_);
     }
@@ -145,6 +147,7 @@ private:
     auto around(const Call&, Function&& function) const {
         forks_.before_use();
         const std::lock_guard guard{lock_};
+        [[maybe_unused]] const typename detail::lock_fork_guard<Lock>::held_scope held{forks_};
         [[maybe_unused]] const fork_refusal<Call> refusal{this};
         return std::forward<Function>(function)(guarded_);
     }

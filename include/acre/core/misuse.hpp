@@ -5,8 +5,8 @@
 // log, to save the user's document, or to end the program in another way; a handler that returns is followed by an
 // abort, because the resource cannot go on. Use exceptions' errors (acre/core/error.hpp) for requests that cannot be
 // served; they are no misuse. Cost: none until a misuse is noticed. Any thread may set the handler, and it may be
-// called in any thread. A resource releases its own lock first; acre::synchronized holds the one around its resource,
-// which the handler must not use. A fork in the handler, or in one of SIGABRT, waits for no lock.
+// called in any thread. A resource releases its lock first, and so does each acre::synchronized that the thread is in.
+// A fork in the handler, or in one of SIGABRT, waits for no lock.
 //
 //     acre::set_misuse_handler([](const acre::misuse& noticed) {
 //         write_to_log(noticed.resource, noticed.what, noticed.pointer);
@@ -104,22 +104,67 @@ inline misuse_handler set_misuse_handler(misuse_handler handler) noexcept {
 }
 
 namespace detail {
+/// Locks that are taken and released together, of any types.
+struct lock_functions {
+    using function = void (*)(void* locks) noexcept;
+
+    void* locks_ = nullptr;
+    function lock_all_ = nullptr;
+    function unlock_all_ = nullptr;
+};
+
+/// Locks that this thread holds while a resource runs under them: the innermost ones, and those around them.
+struct held_locks {
+    const held_locks* outer;
+    const lock_functions* held;
+
+    void release() const noexcept {
+        for (const held_locks* each = this; each != nullptr; each = each->outer)
+            each->held->unlock_all_(each->held->locks_);
+    }
+    void take_again() const noexcept {
+        if (outer != nullptr) outer->take_again();
+        held->lock_all_(held->locks_);
+    }
+};
+
 #if ACRE_HAS_THREADS
-/// This thread reports a misuse, perhaps under a lock of synchronized.
+/// This thread reports a misuse.
 inline thread_local constinit bool reporting_misuse = false;
+/// Null: none.
+inline thread_local constinit const held_locks* locks_of_this_thread = nullptr;
 #else
 inline bool reporting_misuse = false;
+inline const held_locks* locks_of_this_thread = nullptr;
 #endif
+
+/// A report of a misuse, during which this thread holds no lock: the handler may use each resource, and wait for
+/// threads that do.
+class report_scope {
+public:
+    report_scope() noexcept : held_(locks_of_this_thread) {
+        reporting_misuse = true;
+        locks_of_this_thread = nullptr;
+        if (held_ != nullptr) held_->release();
+    }
+    report_scope(const report_scope&) = delete;
+    report_scope& operator=(const report_scope&) = delete;
+    /// A handler has thrown: the locks are released as it leaves their scopes.
+    ~report_scope() {
+        if (held_ != nullptr) held_->take_again();
+        locks_of_this_thread = held_;
+        reporting_misuse = false;
+    }
+
+private:
+    const held_locks* held_;
+};
 }  // namespace detail
 
 /// Calls the misuse handler, and aborts when it returns.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_on_misuse(const misuse& noticed) {
     detail::allow_blocking([&noticed] {
-        // A handler may throw.
-        struct reporting_scope {
-            reporting_scope() noexcept { detail::reporting_misuse = true; }
-            ~reporting_scope() { detail::reporting_misuse = false; }
-        } const reporting;
+        const detail::report_scope reporting;
         if (const misuse_handler handler = __atomic_load_n(&detail::current_misuse_handler, __ATOMIC_ACQUIRE)) {
             handler(noticed);
         } else {

@@ -106,10 +106,10 @@ private:
 };
 
 /// Holds a resource's lock around forks.
-class fork_guard {
+class fork_guard : lock_functions {
 public:
     using child_function = void (*)(void* owner) noexcept;
-    using lock_function = void (*)(void* locks) noexcept;
+    using lock_function = lock_functions::function;
 
     /// Guards nothing.
     constexpr fork_guard() noexcept = default;
@@ -162,6 +162,9 @@ public:
         }
     }
 
+    /// What it guards.
+    const lock_functions& functions() const noexcept { return *this; }
+
     /// Ends guard() or guard_static(). The calling thread must hold no lock of a resource.
     void unguard() noexcept {
         const process_lock lock{*home_};
@@ -197,13 +200,13 @@ private:
 
     // Handlers may be installed twice, when two threads install them at once. In a process of one thread a lock that is
     // held is held by the code that a signal handler interrupted: waiting for it would never end, and the child goes on
-    // in that code. A thread that reports a misuse may hold a lock as well.
+    // in that code. A thread that reports a misuse may hold a lock of a resource that has no other.
     static void before_fork() noexcept {
-        if (forking) return;
+        if (forking || reporting_misuse) return;
         if (const void* held = no_fork_scope::resource()) [[unlikely]] {
             abort_on_misuse("acre::synchronized", "forked in a function that runs under the lock", held);
         }
-        if (is_single_threaded() || reporting_misuse) return;
+        if (is_single_threaded()) return;
         forking = true;
         process.lock.lock();
         for (const fork_guard* each = process.newest; each != nullptr; each = each->older_) {
@@ -236,9 +239,6 @@ private:
         for (; list != nullptr; list = list->older_) list->in_child_(list->owner_);
     }
 
-    void* locks_ = nullptr;
-    lock_function lock_all_ = nullptr;
-    lock_function unlock_all_ = nullptr;
     void* owner_ = nullptr;
     child_function in_child_ = nullptr;
     fork_guard* older_ = nullptr;
@@ -269,6 +269,21 @@ public:
     ~lock_fork_guard() {
         if (guards_.load(std::memory_order_relaxed)) guard_.unguard();
     }
+
+    /// Says that the calling thread holds the lock, which it took after before_use().
+    class held_scope {
+    public:
+        explicit held_scope(const lock_fork_guard& guard) noexcept
+            : held_{locks_of_this_thread, &guard.guard_.functions()} {
+            locks_of_this_thread = &held_;
+        }
+        held_scope(const held_scope&) = delete;
+        held_scope& operator=(const held_scope&) = delete;
+        ~held_scope() { locks_of_this_thread = held_.outer; }
+
+    private:
+        const held_locks held_;
+    };
 
     /// To be called before the lock is taken.
     void before_use() noexcept {
@@ -325,6 +340,9 @@ class lock_fork_guard<no_lock> {
 public:
     constexpr explicit lock_fork_guard(no_lock&) noexcept {}
     void before_use() noexcept {}
+    struct held_scope {
+        explicit held_scope(const lock_fork_guard&) noexcept {}
+    };
 };
 
 inline void handle_forks() noexcept {
