@@ -29,6 +29,7 @@
 #include <acre/combine/recycling.hpp>
 #include <acre/combine/segregate.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/arguments_missing.hpp>
 #include <acre/core/detail/left_out.hpp>
 #include <acre/core/error.hpp>
 #include <acre/core/exhaustion.hpp>

@@ -67,5 +67,41 @@ void slip() {
     acre::arena_string text{"abc"};
 #elif ACRE_TEST_CASE == 22
     acre::scratch temp;
+#elif ACRE_TEST_CASE == 23
+    acre::allocator<int, throwing_resource> mine;
+#elif ACRE_TEST_CASE == 24
+    acre::pmr<acre::arena> level{1024};
+#elif ACRE_TEST_CASE == 25
+    acre::synchronized<acre::arena> level{1024};
+#elif ACRE_TEST_CASE == 26
+    acre::pool nodes;
+#elif ACRE_TEST_CASE == 27
+    acre::object_pool orcs;
+#elif ACRE_TEST_CASE == 28
+    acre::concurrent_pool nodes;
+#elif ACRE_TEST_CASE == 29
+    acre::concurrent_object_pool orcs;
+#elif ACRE_TEST_CASE == 30
+    acre::inline_arena level;
+#elif ACRE_TEST_CASE == 31
+    acre::typed_arena orcs;
+#elif ACRE_TEST_CASE == 32
+    acre::typed_arena<int> numbers;
+#elif ACRE_TEST_CASE == 33
+    acre::chunk_pool chunks;
+#elif ACRE_TEST_CASE == 34
+    acre::static_pool nodes;
+#elif ACRE_TEST_CASE == 35
+    acre::wait_free_pool<64> events;
+#elif ACRE_TEST_CASE == 36
+    acre::wait_free_object_pool<int> events;
+#elif ACRE_TEST_CASE == 37
+    acre::wait_free_object_pool<int> events{100};
+#elif ACRE_TEST_CASE == 38
+    acre::arena_vector<int> numbers(5);
+#elif ACRE_TEST_CASE == 39
+    acre::arena_vector<int> numbers{1, 2, 3};
+#elif ACRE_TEST_CASE == 40
+    acre::arena_string line(80, '-');
 #endif
 }

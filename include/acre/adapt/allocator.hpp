@@ -86,6 +86,12 @@ private:
 
 namespace detail {
 
+// Compilers would explain a concept in many lines.
+template <class R>
+inline constexpr bool is_a_resource = resource<R>;
+template <class R>
+inline constexpr bool is_a_handle = requires { typename R::handle_of; };
+
 /// True when no slot of the pool R serves objects of T: each would take a block of its own from upstream.
 template <class T, class R>
 constexpr bool misses_the_slots() noexcept {
@@ -108,9 +114,27 @@ inline constexpr give_it_to_the_container_or_use_acre_ambient_or_acre_program_po
 
 }  // namespace detail
 
+/// Refused by a sentence: what is no resource.
+template <class T, class R>
+class allocator {
+    static_assert(!detail::is_a_handle<R>,
+                  "acre: a handle is no resource: write the resource's type, acre::allocator<T, acre::arena>, and pass "
+                  "the handle");
+    static_assert(
+        detail::is_a_handle<R> || detail::is_a_resource<R>,
+        "acre: a resource has void* allocate(bytes, alignment), void* try_allocate(bytes, alignment) noexcept "
+        "and void deallocate(p, bytes, alignment) noexcept");
+
+public:
+    using value_type = T;
+    /// Of anything, so that the sentence is the only error.
+    template <class... Arguments>
+    allocator(Arguments&&...) noexcept;
+};
+
 /// Allocates objects of T from an R.
 template <class T, resource R>
-class allocator {
+class allocator<T, R> {
 public:
     using value_type = T;
     using propagate_on_container_copy_assignment = std::false_type;

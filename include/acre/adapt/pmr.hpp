@@ -59,6 +59,13 @@ public:
         requires(std::is_constructible_v<R, const options&, resource_ref>)
         : resource_(given, upstream) {}
 
+    /// Refused by a sentence: a number without its name.
+    template <class Number>
+        requires(std::is_arithmetic_v<Number> && !std::is_constructible_v<R, Number>)
+    __attribute__((
+        unavailable("acre::pmr: name the number, as in {{.first_block_bytes = 65536}}: the page of the "
+                    "resource lists its options"))) explicit pmr(Number);
+
     /// Refers to what a pointer or a handle leads to. Throws bad_option for null.
     template <detail::stands_for<held> From>
         requires(std::is_reference_v<R> && !detail::is_one_handle<pmr, From>)

@@ -62,6 +62,8 @@ public:
     basic_arena_string(std::string_view text, R& owner) : characters_(owner) { append(text); }
     /// Refused by a sentence: no arena, and a text without one.
     __attribute__((unavailable("acre: give the string its arena, s{level}"))) basic_arena_string();
+    __attribute__((unavailable("acre: give the string its arena, s(5, 'x', level)"))) basic_arena_string(std::size_t,
+                                                                                                         char);
     template <std::convertible_to<std::string_view> Text>
         requires(!std::same_as<Text, basic_arena_string>)
     __attribute__((unavailable("acre: give the string its arena, s{text, level}"))) explicit basic_arena_string(

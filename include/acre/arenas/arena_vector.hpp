@@ -42,6 +42,12 @@
 
 namespace acre {
 
+namespace detail {
+template <class Value, class T>
+concept element_or_number =
+    std::is_arithmetic_v<std::remove_cvref_t<Value>> || std::is_same_v<std::remove_cvref_t<Value>, std::remove_cv_t<T>>;
+}  // namespace detail
+
 /// A contiguous sequence of T in a resource R.
 template <class T, class R>
 class arena_vector : public detail::sequence_face<arena_vector<T, R>, T, R> {
@@ -61,6 +67,13 @@ public:
     /// Refused by a sentence: no arena.
     __attribute__((unavailable("acre: give the vector its arena, v{level}; one without an arena is a std::vector")))
     arena_vector();
+    /// Refused by a sentence: elements without an arena, or a number of them.
+    template <class... Values>
+        requires(sizeof...(Values) != 0 && (detail::element_or_number<Values, T> && ...) &&
+                 !(detail::memory_of<Values, R> || ...))
+    __attribute__((
+        unavailable("acre: give the vector its arena last, as in v(5, level) or v({1, 2}, "
+                    "level)"))) explicit arena_vector(Values&&...);
     /// Refused by a sentence: a number of elements.
     template <std::integral Number>
     __attribute__((unavailable("acre: make the vector empty, v{level}, and call v.resize(count)"))) arena_vector(

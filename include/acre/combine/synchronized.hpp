@@ -69,6 +69,13 @@ public:
         requires std::is_constructible_v<R, const detail::options_of<R>&, resource_ref>
         : guarded_(chosen, upstream) {}
 
+    /// Refused by a sentence: a number without its name.
+    template <class Number>
+        requires(std::is_arithmetic_v<Number> && !std::is_constructible_v<R, Number>)
+    __attribute__((
+        unavailable("acre::synchronized: name the number, as in {{.first_block_bytes = 65536}}: the page of "
+                    "the resource lists its options"))) explicit synchronized(Number);
+
     /// Takes over what `other` holds, under its lock.
     synchronized(synchronized&& other) noexcept(std::is_nothrow_move_constructible_v<R>)
         requires std::is_move_constructible_v<R>

@@ -44,6 +44,11 @@ public:
     /// Takes required_bytes() from upstream, all at once.
     explicit wait_free_object_pool(const wait_free_pool_options& options, resource_ref upstream = heap{})
         : base(options, upstream, name) {}
+    /// Refused by a sentence: no number, or a number without its name.
+    template <class... Numbers>
+        requires(std::is_arithmetic_v<Numbers> && ...)
+    __attribute__((unavailable(
+        "acre::wait_free_object_pool: name the number, {{.slots = 1000}}"))) explicit wait_free_object_pool(Numbers...);
 };
 
 }  // namespace acre

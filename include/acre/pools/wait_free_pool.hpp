@@ -103,6 +103,11 @@ public:
     /// request.
     explicit wait_free_pool(const wait_free_pool_options& options, resource_ref upstream = heap{})
         : wait_free_pool(options, upstream, name) {}
+    /// Refused by a sentence: no number, or a number without its name.
+    template <class... Numbers>
+        requires(std::is_arithmetic_v<Numbers> && ...)
+    __attribute__((unavailable("acre::wait_free_pool: name the number, {{.slots = 1000}}"))) explicit wait_free_pool(
+        Numbers...);
 
     wait_free_pool(const wait_free_pool&) = delete;
     wait_free_pool& operator=(const wait_free_pool&) = delete;

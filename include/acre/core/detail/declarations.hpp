@@ -53,7 +53,7 @@ class arena_vector;
 template <class R>
 class basic_arena_string;
 using arena_string = basic_arena_string<arena>;
-template <class T, std::size_t N, typed_arena_options Options = typed_arena_options{}, class Fallback = heap>
+template <class T, std::size_t N = 0, typed_arena_options Options = typed_arena_options{}, class Fallback = heap>
 class typed_arena;
 enum class large_requests;
 struct multi_arena_options;
@@ -158,7 +158,7 @@ template <resource R>
 class resource_pointer;
 template <resource R>
 struct containers_in;
-template <class T, resource R>
+template <class T, class R>
 class allocator;
 template <resource R>
 class unique_resource;
