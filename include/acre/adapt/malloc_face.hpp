@@ -24,6 +24,7 @@
 
 #include <acre/adapt/allocator.hpp>
 #include <acre/core/alignment.hpp>
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/misuse.hpp>
 #include <acre/core/resource.hpp>
 #include <concepts>
@@ -144,7 +145,8 @@ private:
     }
     std::size_t number_of(const void* p) const noexcept {
         // The factor, 2 to the 64th by the golden ratio, carries each bit of the address into all higher ones.
-        return (reinterpret_cast<std::uintptr_t>(p) ^ identity()) * static_cast<std::size_t>(0x9e37'79b9'7f4a'7c15);
+        return (reinterpret_cast<std::uintptr_t>(p) ^ identity()) *
+               detail::narrowed<std::size_t>(0x9e37'79b9'7f4a'7c15);
     }
     std::uintptr_t identity() const noexcept {
         if constexpr (stateless_resource<R>) {

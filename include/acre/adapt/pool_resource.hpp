@@ -198,6 +198,11 @@ private:
     Pool pool_;
 };
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wweak-vtables"  // as in core/error.hpp
+#endif
+
 /// A drop-in for std::pmr::unsynchronized_pool_resource, for one thread.
 class unsynchronized_pool_resource : public pool_resource<multi_pool> {
 public:
@@ -210,6 +215,10 @@ class synchronized_pool_resource : public pool_resource<concurrent_multi_pool> {
 public:
     using pool_resource::pool_resource;
 };
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
 #endif
 
 }  // namespace acre

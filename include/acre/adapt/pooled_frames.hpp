@@ -129,7 +129,8 @@ struct frame_tail::tail_of : frame_tail {
 template <class... Given>
 constexpr std::size_t position_of_allocator_arg() noexcept {
     std::size_t at = 0;
-    (void)((std::is_same_v<std::remove_cvref_t<Given>, std::allocator_arg_t> || (++at, false)) || ...);
+    (void)((std::is_same_v<std::remove_cvref_t<Given>, std::allocator_arg_t> || (static_cast<void>(++at), false)) ||
+           ...);
     return at < 2 && at + 1 < sizeof...(Given) ? at : sizeof...(Given);
 }
 

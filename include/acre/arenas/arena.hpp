@@ -274,7 +274,7 @@ public:
     /// a fixed arena, all that is left.
     std::size_t remaining() const noexcept {
         const std::size_t room = end_ - position_;
-        return room < redzone_bytes ? 0 : room - redzone_bytes;
+        return room - detail::min(room, redzone_bytes);
     }
 
     /// True when `p` points into a block in use. Linear in the number of blocks.

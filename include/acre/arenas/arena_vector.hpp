@@ -343,7 +343,7 @@ public:
     {
         using ordering = std::common_comparison_category_t<std::compare_three_way_result_t<T>, std::strong_ordering>;
         for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-            if (const ordering found = a[i] <=> b[i]; found != 0) return found;
+            if (const ordering found = a[i] <=> b[i]; std::is_neq(found)) return ordering{found};
         }
         return ordering{a.size() <=> b.size()};
     }
@@ -428,8 +428,7 @@ private:
     // may refer to one. Returns `full` when there is no memory and `Throws` is false.
     template <bool Throws, class... Arguments>
     [[gnu::noinline]] static room emplaced(R& owner, room full, bool extended, Arguments&&... arguments) {
-        const room longer = extend(owner, full, full.capacity() + 1);
-        if (longer.limit != full.limit) {
+        if (const room longer = extend(owner, full, full.capacity() + 1); longer.limit != full.limit) {
             extension_guard guard{owner, full, longer};
             detail::construct_at(full.limit, std::forward<Arguments>(arguments)...);
             guard.kept = true;
@@ -445,8 +444,7 @@ private:
 
     template <bool Throws>
     [[gnu::noinline]] static room grown(R& owner, room from, T* end, bool extended, std::size_t min_count) {
-        const room longer = extend(owner, from, min_count);
-        if (longer.limit != from.limit) return longer;
+        if (const room longer = extend(owner, from, min_count); longer.limit != from.limit) return longer;
         fresh_storage fresh{owner, allocate<Throws>(owner, from, extended, min_count)};
         if (fresh.at.begin == nullptr) return from;
         move_to(fresh.at.begin, from.begin, end, nullptr);

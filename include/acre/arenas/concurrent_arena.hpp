@@ -32,6 +32,7 @@ static_assert(false, "acre::concurrent_arena needs threads, which this target do
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
@@ -45,7 +46,6 @@ static_assert(false, "acre::concurrent_arena needs threads, which this target do
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -139,7 +139,7 @@ public:
         check_nobody_allocates();
         const bool keeps_nothing = policy.what == reset_policy::kind::release;
         if (keeps_nothing) threads_.renew();
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         if (keeps_nothing) give_windows_back();
         for (window* each = windows_; each != nullptr; each = each->next) each->close();
         blocks_.reset(policy);
@@ -147,17 +147,17 @@ public:
 
     /// Bytes held from upstream.
     std::size_t capacity() const noexcept {
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         return blocks_.capacity() + window_count_ * sizeof(window);
     }
     /// Bytes of windows and of larger requests. Linear in the blocks in use.
     std::size_t used() const noexcept {
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         return blocks_.used();
     }
     /// True when `p` points into a block in use. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         return blocks_.owns(p);
     }
     /// The resource that blocks come from.
@@ -223,7 +223,8 @@ private:
     [[gnu::always_inline]] static bool cut(window& from, std::size_t bytes, std::size_t alignment, void*& p) noexcept {
         const std::size_t needed = detail::max<std::size_t>(bytes, 1);
         const std::uintptr_t start = align_up(from.position, detail::max(alignment, arena::granule));
-        if (start > from.end || needed > from.end - start || redzone_bytes > from.end - start - needed) [[unlikely]]
+        const std::size_t room = start > from.end ? 0 : from.end - start;
+        if (needed > room - detail::min(room, redzone_bytes)) [[unlikely]]
             return false;
         p = reinterpret_cast<void*>(start);
         from.position = start + align_up(needed, arena::granule) + redzone_bytes;
@@ -234,7 +235,7 @@ private:
     // Out of line: the window is used up or the request is large.
     [[gnu::noinline]] void* allocate_slow(std::size_t bytes, std::size_t alignment) {
         if (void* p = try_allocate_slow(bytes, alignment)) return p;
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         // There may be memory by now.
         if (void* p = blocks_.try_allocate(bytes, alignment)) return p;
         return blocks_.fail(bytes, alignment, name);
@@ -244,7 +245,7 @@ private:
         if (!is_alignment(alignment)) return nullptr;
         const allocating now{*this};
         window* own = find_or_make_window();
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         if (own == nullptr || is_large(bytes, alignment)) return blocks_.try_allocate(bytes, alignment);
         void* p = nullptr;
         // The window of a finished thread may have room.
@@ -285,7 +286,7 @@ private:
         return made;
     }
     window* idle_or_new_window() noexcept {
-        const std::lock_guard lock{lock_};
+        const detail::lock_guard lock{lock_};
         if (idle_ != nullptr) return std::exchange(idle_, idle_->next_idle);
         void* p = upstream_.try_allocate(sizeof(window), alignof(window));
         if (p == nullptr) return nullptr;
@@ -309,7 +310,7 @@ private:
     static void thread_ended(void* arena, void* kept) noexcept {
         auto& self = *static_cast<concurrent_arena*>(arena);
         auto& ended = *static_cast<window*>(kept);
-        const std::lock_guard lock{self.lock_};
+        const detail::lock_guard lock{self.lock_};
         ended.next_idle = std::exchange(self.idle_, &ended);
     }
     // In the child after a fork: the rest of other threads' windows is lost until the reset.

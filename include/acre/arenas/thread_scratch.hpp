@@ -126,15 +126,15 @@ template <class... Conflicts>
     static_assert(sizeof...(Conflicts) < detail::thread_arena_count,
                   "acre: a thread has four arenas: pass at most three that the scratch must not be of");
     const std::array<const arena*, sizeof...(Conflicts)> taken{detail::arena_of(conflicts)...};
-    arena* chosen = nullptr;
+    const auto is_taken = [&taken](const arena& each) {
+        bool found = false;
+        for (const arena* other : taken) found |= other == &each;
+        return found;
+    };
     detail::thread_arena_set& own = detail::thread_arenas();
-    for (arena& each : own.arenas) {
-        bool conflicting = false;
-        for (const arena* other : taken) conflicting |= other == &each;
-        if (conflicting) continue;
-        chosen = &each;
-        break;
-    }
+    arena* chosen = &own.arenas[0];
+    if (chosen == nullptr) __builtin_unreachable();  // compilers do not know it, and would look again
+    while (is_taken(*chosen)) ++chosen;              // one is free: there are more than can be taken
     return detail::thread_scratch_access::begin(*chosen, own.scratches_release);
 }
 

@@ -296,7 +296,8 @@ public:
     template <class U = T, class... Arguments>
     U* try_create(Arguments&&... arguments) {
         require_exactly<U>();
-        return the_same<U>(construct(try_allocate(sizeof(T), alignof(T)), std::forward<Arguments>(arguments)...));
+        void* storage = try_allocate(sizeof(T), alignof(T));
+        return storage == nullptr ? nullptr : the_same<U>(construct(storage, std::forward<Arguments>(arguments)...));
     }
     /// Destroys the object and takes its storage back; null is a no-op.
     template <class U>
@@ -529,7 +530,8 @@ private:
     template <class... Arguments>
     T* construct(void* storage, Arguments&&... arguments) {
         auto* const slot = static_cast<T*>(storage);
-        if (slot == nullptr) return nullptr;
+        // Only where allocate() may return null: compilers warn of a use without a look at what create() returns.
+        if ((may_be_null || !exceptions_enabled) && slot == nullptr) return nullptr;
         return detail::construct_at_or<T>(
             slot, [this, slot]() noexcept { undo(slot); }, std::forward<Arguments>(arguments)...);
     }

@@ -34,6 +34,7 @@ static_assert(false, "acre::synchronized needs threads, which this target does n
 
 #include <acre/core/detail/fork_guard.hpp>
 #include <acre/core/detail/forwarding.hpp>
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
@@ -79,13 +80,13 @@ public:
     /// Takes over what `other` holds, under its lock.
     synchronized(synchronized&& other) noexcept(std::is_nothrow_move_constructible_v<R>)
         requires std::is_move_constructible_v<R>
-        : synchronized(std::lock_guard{other.lock_}, other) {}
+        : synchronized(detail::lock_guard{other.lock_}, other) {}
     /// Takes over what `other` holds, under both locks.
     synchronized& operator=(synchronized&& other) noexcept(std::is_nothrow_move_assignable_v<R>)
         requires std::is_move_assignable_v<R>
     {
         if (this == &other) return *this;
-        const std::scoped_lock both{lock_, other.lock_};
+        const std::scoped_lock<Lock, Lock> both{lock_, other.lock_};
         guarded_ = std::move(other.guarded_);
         return *this;
     }
@@ -137,7 +138,7 @@ private:
         std::conditional_t<runs_others<Call> && !std::is_same_v<Lock, no_lock>, detail::no_fork_scope, nothing>;
 
     // The guard is a temporary of the caller, which lives until `other` is empty.
-    synchronized(const std::lock_guard<Lock>&, synchronized& other)
+    synchronized(const detail::lock_guard<Lock>&, synchronized& other)
         requires std::is_move_constructible_v<R>
         : guarded_(std::move(other.guarded_)) {}
 
@@ -145,7 +146,7 @@ private:
     template <class Call, class Function>
     auto around(const Call&, Function&& function) {
         forks_.before_use();
-        const std::lock_guard guard{lock_};
+        const detail::lock_guard guard{lock_};
         [[maybe_unused]] const typename detail::lock_fork_guard<Lock>::held_scope held{forks_};
         [[maybe_unused]] const fork_refusal<Call> refusal{this};
         return std::forward<Function>(function)(guarded_);
@@ -153,7 +154,7 @@ private:
     template <class Call, class Function>
     auto around(const Call&, Function&& function) const {
         forks_.before_use();
-        const std::lock_guard guard{lock_};
+        const detail::lock_guard guard{lock_};
         [[maybe_unused]] const typename detail::lock_fork_guard<Lock>::held_scope held{forks_};
         [[maybe_unused]] const fork_refusal<Call> refusal{this};
         return std::forward<Function>(function)(guarded_);

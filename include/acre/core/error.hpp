@@ -147,6 +147,14 @@ inline void print_text(const char* text) noexcept {
 
 }  // namespace detail
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+// Only headers: no source is there to have the one vtable.
+#pragma clang diagnostic ignored "-Wweak-vtables"
+// Not so without exceptions, and a program may be linked of sources with and without.
+#pragma clang diagnostic ignored "-Wmissing-noreturn"
+#endif
+
 /// Base of all errors of acre.
 class allocation_error : public std::bad_alloc {
 public:
@@ -303,6 +311,10 @@ template <class Error, class... Arguments>
     return nullptr;
 #endif
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 /// Prints the sentence of `error` and aborts.
 [[noreturn, gnu::noinline, gnu::cold]] inline void abort_with(const allocation_error& error) noexcept {

@@ -147,7 +147,7 @@ public:
     native_handle_type native_handle() noexcept { return &mutex_; }
 
 private:
-    [[gnu::cold]] void fail([[maybe_unused]] int error) {
+    [[noreturn, gnu::cold]] void fail([[maybe_unused]] int error) {
 #if defined(__cpp_exceptions)
         throw std::system_error{error, std::generic_category(), name};
 #else

@@ -38,8 +38,10 @@
 #if defined(__ELF__)
 // LeakSanitizer's; null where it is not linked.
 extern "C" {
-[[gnu::weak]] void __lsan_register_root_region(const void* start, std::size_t bytes);
-[[gnu::weak]] void __lsan_unregister_root_region(const void* start, std::size_t bytes);
+[[gnu::weak]] void acre_lsan_register_root_region(const void* start,
+                                                  std::size_t bytes) asm("__lsan_register_root_region");
+[[gnu::weak]] void acre_lsan_unregister_root_region(const void* start,
+                                                    std::size_t bytes) asm("__lsan_unregister_root_region");
 }
 #endif
 
@@ -125,14 +127,14 @@ inline void poison_resized([[maybe_unused]] void* start, [[maybe_unused]] std::s
 /// pages by itself. Does nothing where it is not linked.
 inline void search_for_leaks_in([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__ELF__)
-    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(start, bytes);
+    if (acre_lsan_register_root_region != nullptr) acre_lsan_register_root_region(start, bytes);
 #endif
 }
 
 /// Takes back what search_for_leaks_in said; the arguments are the same.
 inline void end_search_for_leaks_in([[maybe_unused]] const void* start, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__ELF__)
-    if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(start, bytes);
+    if (acre_lsan_unregister_root_region != nullptr) acre_lsan_unregister_root_region(start, bytes);
 #endif
 }
 

@@ -23,6 +23,10 @@ struct system_refusal {
     const char* meaning = "";         ///< what it means, and what to do
 };
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wweak-vtables"  // as in core/error.hpp
+#endif
 /// The system refused pages, or a property of pages that was asked for.
 class system_refused : public out_of_memory {
 public:
@@ -40,5 +44,8 @@ public:
 private:
     system_refusal refusal_;
 };
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 }  // namespace acre

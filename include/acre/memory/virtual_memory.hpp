@@ -325,7 +325,7 @@ private:
         obtained_.huge = huge_pages::none;
     }
 
-    [[gnu::noinline, gnu::cold]] void fail_construction(std::size_t bytes) {
+    [[noreturn, gnu::noinline, gnu::cold]] void fail_construction(std::size_t bytes) {
         release_range();
         raise<system_refused>(name_, bytes, granule_, last_refusal_);
         abort_with(system_refused{name_, bytes, granule_, last_refusal_});

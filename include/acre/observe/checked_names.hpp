@@ -58,6 +58,10 @@ namespace by_build {
 
 using namespace acre;
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wglobal-constructors"  // each unit says its kind before main
+#endif
 #if defined(ACRE_CHECKED)
 [[maybe_unused]] static const bool unit_is_noted = detail::note_kind_of_unit(2);
 /// True when the names here are those of checked resources.
@@ -115,6 +119,9 @@ using wait_free_object_pool = checked<acre::wait_free_object_pool<T>>;
 [[maybe_unused]] static const bool unit_is_noted = detail::note_kind_of_unit(1);
 /// True when the names here are those of checked resources.
 static constexpr bool is_checked = false;
+#endif
+#if defined(__clang__)
+#pragma clang diagnostic pop
 #endif
 
 }  // namespace by_build

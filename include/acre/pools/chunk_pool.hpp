@@ -462,7 +462,9 @@ private:
     [[gnu::always_inline]] static constexpr std::size_t first_index(Predicate holds) noexcept {
         std::size_t found = class_count;
         [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
-            (void)((holds(std::integral_constant<std::size_t, Index>{}) ? (found = Index, true) : false) || ...);
+            (void)((holds(std::integral_constant<std::size_t, Index>{}) ? (static_cast<void>(found = Index), true)
+                                                                        : false) ||
+                   ...);
         }(std::make_index_sequence<class_count>{});
         return found;
     }

@@ -36,6 +36,7 @@ static_assert(false,
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/per_thread.hpp>
 #include <acre/core/error.hpp>
@@ -51,7 +52,6 @@ static_assert(false,
 #include <acre/pools/pool_options.hpp>
 #include <acre/pools/size_classes.hpp>
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -340,7 +340,7 @@ private:
         return own;
     }
     thread_caches* idle_or_new_caches() noexcept {
-        const std::lock_guard lock{caches_lock_};
+        const detail::lock_guard lock{caches_lock_};
         if (idle_ != nullptr) return std::exchange(idle_, idle_->next_idle);
         void* p = sparing_.try_allocate(sizeof(thread_caches), alignof(thread_caches));
         if (p == nullptr) return nullptr;
@@ -353,7 +353,7 @@ private:
         auto& self = *static_cast<basic_concurrent_multi_pool*>(pool);
         auto& ended = *static_cast<thread_caches*>(caches);
         self.detach(ended);
-        const std::lock_guard lock{self.caches_lock_};
+        const detail::lock_guard lock{self.caches_lock_};
         ended.next_idle = std::exchange(self.idle_, &ended);
     }
 

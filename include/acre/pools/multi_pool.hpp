@@ -292,10 +292,11 @@ private:
                               pooled ? classes_[index].next_slab_bytes(tables::geometry[index]) : 0);
     }
 
+    using offset_table = std::array<std::uint16_t, tables::granules(tables::largest)>;
     // Where the slabs of a request's class lie in classes_, in bytes, by its last granule: adding this to an address
     // takes fewer instructions than a class number, which would have to be multiplied first.
-    static constexpr std::array<std::uint16_t, tables::granules(tables::largest)> offsets = [] {
-        std::array<std::uint16_t, tables::granules(tables::largest)> result{};
+    static constexpr offset_table offsets = []() -> offset_table {
+        offset_table result{};
         // Compilers evaluate this faster over pointers than over arrays.
         std::uint16_t* next = result.data();
         std::uint16_t offset = 0;

@@ -110,7 +110,8 @@ public:
     static constexpr std::size_t bytes(std::size_t index) noexcept { return Policy::bytes[index]; }
 
     /// The class of each size, by (bytes - 1) / granularity: one load, without a branch to mispredict on mixed sizes.
-    static constexpr std::array<std::uint8_t, largest / granularity> by_size = [] {
+    static constexpr std::array<std::uint8_t, largest / granularity> by_size =
+        []() -> std::array<std::uint8_t, largest / granularity> {
         std::array<std::uint8_t, largest / granularity> table{};
         // Compilers evaluate this faster over pointers than over arrays.
         std::uint8_t* next = table.data();
@@ -123,7 +124,7 @@ public:
     }();
 
     /// The layout of each class in slabs.
-    static constexpr std::array<slab_geometry, count> geometry = [] {
+    static constexpr std::array<slab_geometry, count> geometry = []() -> std::array<slab_geometry, count> {
         std::array<slab_geometry, count> result;
         for (std::size_t index = 0; index < count; ++index) result[index] = slab_geometry::of(bytes(index), 8);
         return result;

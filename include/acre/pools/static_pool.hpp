@@ -139,7 +139,7 @@ public:
         for (const node* each = first(); each != nullptr; each = each->next) {
             if (each->group_key != group_key) continue;
             const std::size_t given_back = each->recycle();
-            if (given_back != 0) print(*each, "gave %zu bytes back", given_back);
+            if (given_back != 0) print(*each, "gave % bytes back", given_back);
             bytes += given_back;
         }
         return bytes;
@@ -154,7 +154,7 @@ public:
         for (const node* each = first(); each != nullptr; each = each->next) {
             const std::size_t live = each->live();
             if (live == 0) continue;
-            print_to(to, *each, "%zu still live", live);
+            print_to(to, *each, "% still live", live);
             all += live;
         }
         return all;
@@ -187,16 +187,17 @@ public:
         }
     }
 
-    /// Prints a line about a pool if trace() is on. `format` may have one %zu, for `number`. Takes no pool's lock.
-    [[gnu::cold]] static void print(const node& about, const char* format, std::size_t number = 0) noexcept {
-        if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, format, number);
+    /// Prints a line about a pool if trace() is on. `pattern` may have one '%', for `number`. Takes no pool's lock.
+    [[gnu::cold]] static void print(const node& about, const char* pattern, std::size_t number = 0) noexcept {
+        if (std::FILE* to = trace_.load(std::memory_order_relaxed)) print_to(to, about, pattern, number);
     }
 
 private:
-    [[gnu::cold]] static void print_to(std::FILE* to, const node& about, const char* format,
+    [[gnu::cold]] static void print_to(std::FILE* to, const node& about, const char* pattern,
                                        std::size_t number) noexcept {
         char text[96];
-        std::snprintf(text, sizeof text, format, number);
+        const detail::word words[] = {number};
+        detail::sentence::write(text, sizeof text, pattern, words);
         std::fprintf(to, "acre::static_pool: slots of %zu bytes, %.*s: %s\n", about.slot_bytes,
                      static_cast<int>(about.group.size()), about.group.data(), text);
     }
@@ -685,7 +686,7 @@ private:
     [[gnu::cold]] static bool recycled() noexcept {
         std::size_t bytes = pool_registry::recycle();
         if constexpr (!group::shared) bytes += pool_registry::recycle_group(slots::registered_node().group_key);
-        pool_registry::print(slots::registered_node(), "out of memory; all pools gave %zu bytes back", bytes);
+        pool_registry::print(slots::registered_node(), "out of memory; all pools gave % bytes back", bytes);
         return bytes != 0;
     }
 

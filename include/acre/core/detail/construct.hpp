@@ -3,8 +3,8 @@
 // Used by the resources, not directly. Cost: that of the constructor.
 #pragma once
 
+#include <acre/core/detail/lifetime.hpp>
 #include <acre/core/error.hpp>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -16,7 +16,7 @@ template <class T, class GiveBack, class... Arguments>
 T* construct_at_or(void* storage, [[maybe_unused]] GiveBack give_back, Arguments&&... arguments) {
     if (!exceptions_enabled && storage == nullptr) return nullptr;
     if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-        return ::new (storage) T(std::forward<Arguments>(arguments)...);
+        return detail::construct_at(static_cast<T*>(storage), std::forward<Arguments>(arguments)...);
     } else {
         struct guard {
             GiveBack& give_back;
@@ -25,7 +25,7 @@ T* construct_at_or(void* storage, [[maybe_unused]] GiveBack give_back, Arguments
                 if (!constructed) give_back();
             }
         } unless_constructed{give_back};
-        T* object = ::new (storage) T(std::forward<Arguments>(arguments)...);
+        T* object = detail::construct_at(static_cast<T*>(storage), std::forward<Arguments>(arguments)...);
         unless_constructed.constructed = true;
         return object;
     }

@@ -11,11 +11,11 @@
 // fork.
 #pragma once
 
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
 #include <atomic>
-#include <mutex>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -26,6 +26,13 @@
 #if __has_include(<pthread.h>)
 #include <pthread.h>
 #define ACRE_HAS_PTHREAD 1
+#endif
+
+#if defined(__clang__)
+// What each library has of its own is not shared on purpose.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wunique-object-duplication"
 #endif
 
 namespace acre::detail {
@@ -141,7 +148,7 @@ public:
     void guard_static(void* locks, lock_function lock_all, lock_function unlock_all, void* owner,
                       child_function in_child) noexcept {
         handle_forks();
-        const std::lock_guard lock{process.statics_lock};
+        const lock_guard lock{process.statics_lock};
         if (locks_ != nullptr) return;
         set(locks, lock_all, unlock_all);
         link(process.statics, owner, in_child);
@@ -150,8 +157,8 @@ public:
     /// Ends guard_static() of all that a library has, which is about to be unloaded.
     static void unguard_statics(const void* library) noexcept {
         // Without process_lock: the library needs no fork handlers any more.
-        const std::lock_guard lock{process.lock};
-        const std::lock_guard also{process.statics_lock};
+        const lock_guard lock{process.lock};
+        const lock_guard also{process.statics_lock};
         for (fork_guard** link = &process.statics; *link != nullptr;) {
             fork_guard& each = **link;
             if (each.library_ == library) {
@@ -168,7 +175,7 @@ public:
     /// Ends guard() or guard_static(). The calling thread must hold no lock of a resource.
     void unguard() noexcept {
         const process_lock lock{*home_};
-        const std::lock_guard also{home_->statics_lock};
+        const lock_guard also{home_->statics_lock};
         if (locks_ != nullptr) unlink();
     }
 
@@ -355,3 +362,7 @@ inline void handle_forks() noexcept {
 }
 
 }  // namespace acre::detail
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif

@@ -102,7 +102,7 @@ private:
         return result;
     }();
     // The last element is the total number of words.
-    static constexpr std::array<std::size_t, levels + 1> level_start = [] {
+    static constexpr std::array<std::size_t, levels + 1> level_start = []() -> std::array<std::size_t, levels + 1> {
         std::array<std::size_t, levels + 1> starts{};
         std::size_t words = words_for(N);
         for (std::size_t level = 0; level < levels; ++level) {

@@ -161,12 +161,13 @@ private:
 
     // Where a constructor runs in the call, create_in() sees to the hooks.
     template <bool Throws, bool Constructs, class Function>
-    [[gnu::always_inline]] auto around(const request_call<Throws, Constructs>& asked, Function&& serve) {
+    [[gnu::always_inline]] auto around(const request_call<Throws, Constructs>& asked, Function&& serve)
+        -> decltype(serve(std::declval<R&>())) {
         if (!Constructs && hooks_off()) [[likely]]
             return serve(resource_below());
         if (!meter_.reserve(asked.bytes)) [[unlikely]] {
             if constexpr (Throws) meter_.refuse(asked.bytes);
-            return decltype(serve(resource_below())){};
+            return {};
         }
         failure_guard guard{meter_, asked.bytes};
         auto result = at_work<!Constructs>(resource_below(), serve);

@@ -28,12 +28,19 @@ constexpr T* address_of(T& object) noexcept {
     return __builtin_addressof(object);
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc++20-extensions"  // said of an aggregate in parentheses, also in C++20
+#endif
 /// A T made of `arguments` at `storage`.
 template <class T, class... Arguments>
 T* construct_at(T* storage, Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
     return ::new (const_cast<void*>(static_cast<const volatile void*>(storage)))
         T(std::forward<Arguments>(arguments)...);
 }
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 template <class T>
 void destroy_at(T* object) noexcept {

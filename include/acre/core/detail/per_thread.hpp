@@ -26,6 +26,14 @@
 #include <cstring>
 #include <ctime>
 
+#if defined(__clang__)
+// What each library has of its own is not shared on purpose.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wunique-object-duplication"
+#pragma clang diagnostic ignored "-Wexit-time-destructors"  // of a thread_local object, at the end of its thread
+#endif
+
 namespace acre::detail {
 
 /// A registered function, linked in the list of its thread.
@@ -372,3 +380,7 @@ private:
 };
 
 }  // namespace acre::detail
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <acre/core/detail/hierarchical_bitset.hpp>
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/detail/target.hpp>
 #include <acre/core/error.hpp>
@@ -26,7 +27,6 @@
 #include <cstdint>
 #if ACRE_HAS_THREADS
 #include <acre/core/detail/fork_guard.hpp>
-#include <mutex>
 #endif
 
 namespace acre::detail {
@@ -150,13 +150,13 @@ public:
     static constexpr bool reuses = Slots::reuses;
 
     bool take(std::size_t count, std::size_t alignment, std::size_t& offset) noexcept {
-        const std::lock_guard hold{lock_};
+        const lock_guard hold{lock_};
         return slots_.take(count, alignment, offset);
     }
     void check_live(const char* resource_name, const void* p, std::size_t offset, std::size_t count) const noexcept {
         const char* what;
         {
-            const std::lock_guard hold{lock_};
+            const lock_guard hold{lock_};
             what = slots_.mistake_at(offset, count);
         }
         if (what != nullptr) abort_on_misuse(resource_name, what, p);
@@ -165,7 +165,7 @@ public:
     void give_back(const char* resource_name, const void* p, std::size_t offset, std::size_t count) noexcept {
         const char* what;
         {
-            const std::lock_guard hold{lock_};
+            const lock_guard hold{lock_};
             what = slots_.mistake_at(offset, count);
             if (what == nullptr) return slots_.put(offset, count);
         }
@@ -175,23 +175,23 @@ public:
         give_back(resource_name, p, offset, count);
     }
     void skip(std::size_t offset) noexcept {
-        const std::lock_guard hold{lock_};
+        const lock_guard hold{lock_};
         slots_.skip(offset);
     }
     void reset() noexcept {
-        const std::lock_guard hold{lock_};
+        const lock_guard hold{lock_};
         slots_.reset();
     }
     std::size_t used() const noexcept {
-        const std::lock_guard hold{lock_};
+        const lock_guard hold{lock_};
         return slots_.used();
     }
     std::size_t untouched_from() const noexcept {
-        const std::lock_guard hold{lock_};
+        const lock_guard hold{lock_};
         return slots_.untouched_from();
     }
     void prefault() noexcept {
-        const std::lock_guard hold{lock_};
+        const lock_guard hold{lock_};
         slots_.prefault();
     }
 

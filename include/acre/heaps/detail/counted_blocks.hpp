@@ -39,7 +39,7 @@ public:
 
     /// Bytes that may be used of the object at `p`.
     static std::size_t bytes_of(const void* p) noexcept {
-        return static_cast<std::size_t>(head(p) & ~was_freed) - head_bytes;
+        return narrowed<std::size_t>(head(p) & ~was_freed) - head_bytes;
     }
 
     /// False for an object that was freed, until its block is used again.

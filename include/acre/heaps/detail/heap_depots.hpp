@@ -11,6 +11,7 @@
 
 #include <acre/core/detail/target.hpp>
 #if ACRE_HAS_GENERAL_HEAP
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
@@ -20,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 
 namespace acre::detail {
 
@@ -51,7 +51,7 @@ public:
     /// that it has.
     std::size_t take(locked_range& from, heap_class_number of, void** begin, std::size_t wanted,
                      bool may_add_slab = true) noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         if (successor_ != nullptr) [[unlikely]]
             return successor_->take(from, {of.size_class, of.size_class}, begin, wanted);
         heap_range& range = from.range;
@@ -78,7 +78,7 @@ public:
 
     /// Takes back `count` slots. After a mistake those that follow stay taken.
     noticed give(locked_range& to, std::size_t size_class, void* const* slots, std::size_t count) noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         if (successor_ != nullptr) [[unlikely]]
             return successor_->give(to, size_class, slots, count);
         handed_out_ -= count;
@@ -100,7 +100,7 @@ public:
                 start = slab->start;
             }
             const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - start);
-            const auto slot = static_cast<std::size_t>(std::uint64_t{offset} * layout.inverse >> 32);
+            const auto slot = narrowed<std::size_t>(std::uint64_t{offset} * layout.inverse >> 32);
             if (slot * layout.slot_bytes != offset || slot >= slab->slots) [[unlikely]]
                 return {mistake::inside_a_slot, p};
             std::uint64_t& word = slab->free_bits[slot / 64];
@@ -122,7 +122,7 @@ public:
 
     /// Gives slabs back that have no slot in use. The caller holds no lock.
     void trim(locked_range& to) noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         for (std::uint32_t each = partial_; each != 0;) {
             heap_slab& slab = to.range.slab(each);
             each = slab.next;
@@ -137,7 +137,7 @@ public:
         std::size_t units = 0;
     };
     figures count() noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         return {handed_out_, slots_, units_};
     }
 
@@ -145,9 +145,9 @@ public:
     /// for it. Their units get its number, so that what is freed in them is taken again there. Linear in the units of
     /// the range.
     void join(heap_depot& successor, locked_range& in, heap_class_number of) noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         if (successor_ != nullptr) return;
-        const std::lock_guard of_successor{successor.lock_};
+        const lock_guard of_successor{successor.lock_};
         while (partial_ != 0) {
             heap_slab& slab = in.range.slab(partial_);
             unlink(in.range, slab);
@@ -158,11 +158,11 @@ public:
         successor.handed_out_ += handed_out_;
         slots_ = units_ = handed_out_ = 0;
         successor_ = &successor;
-        const std::lock_guard of_range{in.lock};
+        const lock_guard of_range{in.lock};
         in.range.rename_class(of.number, of.size_class);
     }
     bool has_joined() noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         return successor_ != nullptr;
     }
 
@@ -203,7 +203,7 @@ private:
 
     [[gnu::noinline]] bool add_slab(locked_range& from, heap_class_number of) noexcept {
         const heap_class& layout = heap_classes::layouts[of.size_class];
-        const std::lock_guard guard{from.lock};
+        const lock_guard guard{from.lock};
         heap_range& range = from.range;
         const std::uint32_t number = range.take_slab();
         if (number == 0) return false;
@@ -237,7 +237,7 @@ private:
         unlink(to.range, slab);
         slots_ -= slab.slots;
         units_ -= slab.units;
-        const std::lock_guard guard{to.lock};
+        const lock_guard guard{to.lock};
         const unit_number first = to.range.unit_of(slab.start);
         const unit_number units = slab.units;
         for (unit_number each = first; each != first + units; ++each) to.range.set_class(each, 0);

@@ -120,8 +120,7 @@ public:
     std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
 
     std::size_t offset_of(const void* p) const noexcept {
-        return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) -
-                                        reinterpret_cast<std::uintptr_t>(start()));
+        return narrowed<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start()));
     }
     bool owns(const void* p) const noexcept { return offset_of(p) < bytes(); }
     std::byte* address(unit_number unit) const noexcept { return start_ + std::size_t{unit} * unit_bytes; }
@@ -476,7 +475,7 @@ private:
     static constexpr unsigned lists = 128;
     static unsigned list_of(unit_number count) noexcept {
         if (count <= exact_lists) return count - 1;
-        const auto doubling = static_cast<unsigned>(std::bit_width(count) - 1);  // at least 5
+        const auto doubling = narrowed<unsigned>(std::bit_width(count) - 1);  // at least 5
         return exact_lists + (doubling - 5) * 4 + (count >> (doubling - 2) & 3);
     }
     static_assert(sizeof(unit_number) == 4);

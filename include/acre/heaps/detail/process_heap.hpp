@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/fork_guard.hpp>
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/literals.hpp>
 #include <acre/core/locks.hpp>
@@ -32,7 +33,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <type_traits>
 
@@ -108,7 +108,7 @@ public:
     [[gnu::always_inline]] void free_or(void* p, Elsewhere elsewhere) noexcept {
         const std::byte* const start = shared_.range.start();
         const auto offset =
-            static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start));
+            narrowed<std::size_t>(reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(start));
         if (offset >= shared_.range.bytes()) [[unlikely]]
             return elsewhere(p);
         prefetch(p);
@@ -173,12 +173,12 @@ public:
     /// slots to their slabs. Returns the bytes that went back.
     [[gnu::noinline]] std::size_t trim(std::size_t kept) noexcept {
         give_free_slots_back();
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         return shared_.range.give_back(kept / heap_range::unit_bytes, 1);
     }
 
     void set_allowance(std::size_t bytes, std::size_t milliseconds) noexcept {
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         shared_.range.set_allowance(bytes, milliseconds);
     }
 
@@ -199,7 +199,7 @@ public:
             result.free_slot_bytes += (each.slots - each.handed_out) * bytes;
             slabs += each.units * heap_range::unit_bytes;
         }
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         const std::size_t in_use = shared_.range.bytes_in_use();
         result.large_bytes = in_use > slabs ? in_use - slabs : 0;
         result.free_bytes = shared_.range.bytes_free_with_data();
@@ -213,7 +213,7 @@ public:
     std::size_t open_private_class(std::size_t size_class) noexcept
         requires(Private != 0)
     {
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         if (privates_.opened == Private) return 0;
         __atomic_store_n(&privates_.size_classes[privates_.opened], static_cast<std::uint8_t>(size_class),
                          __ATOMIC_RELAXED);
@@ -314,7 +314,7 @@ private:
         if (bytes > max_request || alignment > max_request || !begin()) return nullptr;
         const std::size_t aligned_units = alignment <= heap_range::unit_bytes ? 1 : alignment / heap_range::unit_bytes;
         const auto take = [&] {
-            const std::lock_guard guard{shared_.lock};
+            const lock_guard guard{shared_.lock};
             return shared_.range.take(units_for(bytes), aligned_units, is_zero);
         };
         unit_number first = take();
@@ -359,7 +359,7 @@ private:
     void give_back_after_peak() noexcept {
         if (!shared_.range.is_peak_to_be_looked_at()) [[likely]]
             return;
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         shared_.range.look_at_peak();
     }
 
@@ -415,7 +415,7 @@ private:
         if (growth.doublings == stack_growth::max_doublings) return false;
         const std::size_t kept = growth.kept(size_class);
         void** const before = stack.bottom(kept);
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         void** const array = take_array(size_class, growth.doublings + 1U);
         if (array == nullptr) return false;
         std::memcpy(array, before, kept * sizeof(void*));
@@ -476,7 +476,7 @@ private:
     }
 
     void* take_block() noexcept {
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         bool is_zero;
         const unit_number first = shared_.range.take(counted_block::units, counted_block::units, is_zero);
         if (first == 0) return nullptr;
@@ -485,7 +485,7 @@ private:
         return shared_.range.address(first);
     }
     [[gnu::noinline]] void give_block(counted_block& block) noexcept {
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         const unit_number first = shared_.range.unit_of(&block);
         for (unit_number each = first; each != first + counted_block::units; ++each) shared_.range.set_class(each, 0);
         shared_.range.give(first, counted_block::units);
@@ -527,7 +527,7 @@ private:
     void with_large(const void* p, sentence_of_act in_act, Act act) noexcept {
         unit_record::kind is;
         {
-            const std::lock_guard guard{shared_.lock};
+            const lock_guard guard{shared_.lock};
             const unit_number unit = shared_.range.unit_of(p);
             const unit_record& run = shared_.range.record(unit);
             is = run.is();
@@ -572,11 +572,18 @@ private:
             begins = true;
             forks_.guard_static(this, &lock_all, &unlock_all, this, &child_begins);
             make_key();
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wexit-time-destructors"  // meant
+#endif
             // Runs when the library with this code is unloaded, or the process exits.
             static const key_end end_of_key{*this};
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
             begins = false;
         }
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         if (begun_.load(std::memory_order_relaxed)) return true;
         if (!shared_.range.reserve()) return false;
         __atomic_store_n(&not_at_once_, heap_classes::finely_looked_up + 1, __ATOMIC_RELAXED);
@@ -589,7 +596,7 @@ private:
         pthread_key_t made{};
         if (pthread_key_create(&made, &thread_ends) != 0) return;
         {
-            const std::lock_guard guard{shared_.lock};
+            const lock_guard guard{shared_.lock};
             if (!has_key_.load(std::memory_order_relaxed)) {
                 key_ = made;
                 has_key_.store(true, std::memory_order_release);
@@ -630,7 +637,7 @@ private:
     }
     thread_slots* take_thread_slots() noexcept {
         constexpr std::size_t bytes = align_up(sizeof(thread_slots), 64);
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         void* place = unused_slots_;
         if (place != nullptr) {
             unused_slots_ = unused_slots_->next_unused;
@@ -646,7 +653,7 @@ private:
         return stack.exists() || give_new_stack(stack, size_class);
     }
     [[gnu::noinline]] bool give_new_stack(slot_stack stack, std::size_t size_class) noexcept {
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         void** const array = take_array(size_class, 0);
         if (array == nullptr) return false;
         stack.top = array;
@@ -729,10 +736,10 @@ private:
             empty(from, number);
             const std::size_t size_class = size_class_of(number);
             const stack_growth growth = from.growth[number];
-            const std::lock_guard guard{shared_.lock};
+            const lock_guard guard{shared_.lock};
             give_array(stack.bottom(growth.kept(size_class)), size_class, growth.doublings);
         }
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         from.next_unused = unused_slots_;
         unused_slots_ = &from;
     }

@@ -5,6 +5,7 @@
 // offset` turns a line into a place in the source. Thread rules: none are needed.
 #pragma once
 
+#include <acre/core/detail/minmax.hpp>
 #include <acre/core/error.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,7 @@ struct stack_capture {
 
     static _Unwind_Reason_Code note(_Unwind_Context* context, void* into) noexcept {
         auto& capture = *static_cast<stack_capture*>(into);
-        const auto address = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
+        const auto address = narrowed<std::uintptr_t>(_Unwind_GetIP(context));
         if (address == 0 || capture.stack.count == capture.wanted) return _URC_END_OF_STACK;
         if (capture.skipped != 0) {
             --capture.skipped;

@@ -514,7 +514,7 @@ private:
     void unguard_forks() noexcept {}
 #endif
 
-    std::size_t count_live() const noexcept { return static_cast<std::size_t>(next_number_ - 1 - frees_); }
+    std::size_t count_live() const noexcept { return narrowed<std::size_t>(next_number_ - 1 - frees_); }
     std::size_t filled(std::size_t bytes) const noexcept { return detail::min(bytes, fill_bytes_); }
 
     template <class Function>

@@ -289,6 +289,11 @@ private:
         return index < table_size_ ? table_[index] : nullptr;
     }
 
+    // As slab_at, of a slot.
+    slab* slab_of(const void* p) const noexcept {
+        return table_[(reinterpret_cast<std::uintptr_t>(p) >> stride_shift) - origin_];
+    }
+
     // Not inlined, or both would be in each free.
     [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char* name, const void* p) const noexcept {
         abort_on_misuse(name, pages_.owns(p) ? no_slot : mistake::foreign_pointer, p);
@@ -315,7 +320,7 @@ private:
     }
     // Of a slot.
     std::uint8_t& state_at(std::size_t slot_bytes, const void* p) const noexcept {
-        slab* home = slab_at(p);
+        slab* home = slab_of(p);
         return home->states()[(reinterpret_cast<std::uintptr_t>(p) - home->start()) / slot_bytes];
     }
 
@@ -341,7 +346,7 @@ private:
 
     // A slot leaves the quarantine. Where there is one size, it is `slot_bytes`, a constant.
     [[gnu::always_inline]] void settle(const char* name, void* p, std::size_t slot_bytes) noexcept {
-        slab* home = slab_at(p);
+        slab* home = slab_of(p);
         if (home->cookie != cookie_of(home)) [[unlikely]]
             abort_on_misuse(name, overwritten, p);
         check_fill(name, p, Classes == 1 ? slot_bytes : home->slot_bytes);
@@ -357,7 +362,7 @@ private:
     [[gnu::noinline]] void empty_quarantine(const char* name) noexcept {
         if (ring_ == nullptr) return;
         for (std::size_t i = 0; i < options_.quarantine_slots; ++i) {
-            if (void* p = std::exchange(ring_[i], nullptr)) settle(name, p, slab_at(p)->slot_bytes);
+            if (void* p = std::exchange(ring_[i], nullptr)) settle(name, p, slab_of(p)->slot_bytes);
         }
     }
 

@@ -19,6 +19,7 @@
 // Magazines and depots are by Bonwick and Adams (2001).
 #pragma once
 
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/misuse.hpp>
@@ -29,7 +30,6 @@
 #include <acre/pools/detail/magazine.hpp>
 #include <acre/pools/detail/slab_geometry.hpp>
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -60,7 +60,7 @@ public:
         if (cache.spare_has_slots()) {
             cache.swap_magazines(config.magazine_slots);
         } else {
-            const std::lock_guard lock{lock_};
+            const lock_guard lock{lock_};
             fetch(config, cache);
             if (cache.loaded_ != nullptr) cache.loaded_->fetch(config.magazine_slots);
             // There may still be a slot where there is no memory for a magazine.
@@ -73,7 +73,7 @@ public:
     /// Keeps a cached slot in a full cache, which is given an empty magazine. Never fails.
     void put(const depot_config& config, thread_cache& cache, void* slot) noexcept {
         if (cache.spare_ == nullptr || cache.spare_has_slots()) {
-            const std::lock_guard lock{lock_};
+            const lock_guard lock{lock_};
             empty_spare(config, cache);
             if (cache.spare_ == nullptr) return give_back(config, slot);
             cache.spare_->claim(config.magazine_slots);
@@ -84,30 +84,30 @@ public:
 
     /// Returns a slot for a thread without a cache; null when there is no memory.
     void* take_uncached(const depot_config& config) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return take_from_slabs(config);
     }
     /// Returns a cached slot to its slab, for a thread without a cache.
     void put_uncached(const depot_config& config, void* slot) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         give_back(config, slot);
     }
 
     /// Counts the slots in `cache` as free from now on. The cache must be detached before its end.
     void attach(thread_cache& cache) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         link(caches_, cache);
     }
     /// Takes all magazines from an attached cache and forgets it.
     void detach(const depot_config& config, thread_cache& cache) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         flush(config, cache);
         unlink(caches_, cache);
     }
 
     /// Returns an attached cache in memory from upstream; null when there is none. To be ended by retire_cache.
     thread_cache* make_cache(const depot_config& config) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         if (idle_ != nullptr) {
             thread_cache* reused = idle_;
             unlink(idle_, *reused);
@@ -122,7 +122,7 @@ public:
     }
     /// Takes all magazines from a cache that make_cache returned, and keeps the cache for another thread.
     void retire_cache(const depot_config& config, thread_cache& cache) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         flush(config, cache);
         unlink(caches_, cache);
         link(idle_, cache);
@@ -131,13 +131,13 @@ public:
     /// Returns a block of its own for a request that no slot fits; null when there is no memory.
     void* take_large(const depot_config& config, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t needed = large_blocks::upstream_bytes(bytes, alignment);
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return needed <= bytes_left(config) ? large_.try_allocate(config.upstream, bytes, alignment) : nullptr;
     }
     /// Frees such a block. Returns null, or the sentence for a mistake.
     [[nodiscard]] const char* put_large(const depot_config& config, void* p, std::size_t bytes,
                                         std::size_t alignment) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return large_.deallocate(config.upstream, p, bytes, alignment);
     }
 
@@ -145,25 +145,26 @@ public:
     /// slabs. Then gives slabs without a live slot and empty magazines back to upstream, and returns their bytes. Slots
     /// that other threads keep count as live.
     std::size_t release_unused(const depot_config& config, thread_cache* own) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return release_unused_locked(config, own);
     }
     /// As release_unused, but does nothing when the lock is taken, by this thread included.
     std::size_t try_release_unused(const depot_config& config, thread_cache* own) noexcept {
         if (!lock_.try_lock()) return 0;
-        const std::lock_guard lock{lock_, std::adopt_lock};
-        return release_unused_locked(config, own);
+        const std::size_t bytes = release_unused_locked(config, own);
+        lock_.unlock();
+        return bytes;
     }
 
     /// Returns all free slots to their slabs. No thread may use its cache meanwhile.
     void collect(const depot_config& config) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         collect_locked(config);
     }
 
     /// Frees every slot and keeps the slabs; large blocks go back to upstream. No thread may use its cache meanwhile.
     void reset(const depot_config& config) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         collect_locked(config);
         empty_magazines();
         slabs_.clear(config.geometry);
@@ -172,7 +173,7 @@ public:
 
     /// Gives everything back to upstream, caches of make_cache included. No thread may use its cache any more.
     void release(const depot_config& config) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         collect_locked(config);
         empty_magazines();
         give_magazines_back(config);
@@ -186,7 +187,7 @@ public:
 
     /// Makes sure that a thread can take `count` slots without upstream; false when there is not enough memory.
     bool reserve(const depot_config& config, thread_cache& cache, std::size_t count) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         if (cache.loaded_ == nullptr) cache.load(take_empty(config), config.magazine_slots);
         if (cache.spare_ == nullptr) cache.set_spare(take_empty(config), 0);
         void* taken = nullptr;
@@ -220,37 +221,37 @@ public:
 
     /// Bytes held from upstream.
     std::size_t held_bytes() const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return held();
     }
     /// Bytes of the next slab.
     std::size_t next_slab_bytes(const depot_config& config) const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return slabs_.next_slab_bytes(config.geometry);
     }
     /// Number of live slots. Exact while no thread uses its cache. Linear in the slabs held and in the threads.
     std::size_t live(const depot_config& config) const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return live_slots(config);
     }
     /// Number of live large blocks.
     std::size_t large_count() const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return large_.count();
     }
     /// Bytes of the live slots and large blocks.
     std::size_t used_bytes(const depot_config& config) const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return live_slots(config) * config.geometry.slot_bytes + large_.held_bytes();
     }
     /// True when `p` lies in a slab or a large block. Linear in the number of both.
     bool owns(const depot_config& config, const void* p) const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return slabs_.owns(config.geometry, p) || large_.owns(p);
     }
     /// True when `p` lies in a slab. Linear in their number.
     bool owns_slot(const depot_config& config, const void* p) const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return slabs_.owns(config.geometry, p);
     }
 

@@ -2,11 +2,11 @@
 // Cost: a lock. Thread-safe.
 #pragma once
 
+#include <acre/core/detail/lock_guard.hpp>
 #include <acre/core/locks.hpp>
 #include <acre/core/resource.hpp>
 #include <acre/core/resource_ref.hpp>
 #include <cstddef>
-#include <mutex>
 
 namespace acre::detail {
 
@@ -22,27 +22,27 @@ public:
 
     /// Null beyond the limit, and when upstream has no memory.
     void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return take(bytes, alignment, 0);
     }
     /// Also null instead of an exception: the callers raise their own errors.
     void* allocate(std::size_t bytes, std::size_t alignment) noexcept { return try_allocate(bytes, alignment); }
 
     void deallocate(void* p, std::size_t bytes, std::size_t alignment) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         held_ -= bytes;
         upstream_.deallocate(p, bytes, alignment);
     }
 
     /// As try_allocate, but null when fewer than `spared` bytes of the limit would remain.
     void* try_allocate_sparing(std::size_t spared, std::size_t bytes, std::size_t alignment) noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return take(bytes, alignment, spared);
     }
 
     /// Bytes handed out.
     std::size_t held() const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         return held_;
     }
     /// Upper limit of held().
