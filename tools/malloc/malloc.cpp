@@ -115,11 +115,11 @@ std::size_t page_bytes() noexcept {
 // is mixed with one of the C library's.
 extern "C" {
 
-ACRE_EXPORTED void* malloc(std::size_t bytes) {
+ACRE_EXPORTED ACRE_HOT void* malloc(std::size_t bytes) {
     return malloc_for(__builtin_return_address(0), bytes);
 }
 
-ACRE_EXPORTED void free(void* p) {
+ACRE_EXPORTED ACRE_HOT void free(void* p) {
     free_any(p);
 }
 ACRE_EXPORTED void cfree(void* p) {

@@ -6,6 +6,8 @@
 #include "heap.hpp"
 
 #define ACRE_EXPORTED [[gnu::visibility("default")]]
+// At the beginning of a cache line: elsewhere a malloc and a free take 5 % longer.
+#define ACRE_HOT [[gnu::aligned(64)]]
 // Where the return address of the function lies that this is used in, or is inlined into.
 #define ACRE_RETURN_SLOT (static_cast<void**>(__builtin_dwarf_cfa()) - 1)
 

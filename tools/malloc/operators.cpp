@@ -121,7 +121,7 @@ using std::size_t;
 
 #define ACRE_REPLACEABLE [[gnu::visibility("default"), gnu::weak]]
 
-ACRE_REPLACEABLE void* operator new(size_t bytes) {
+ACRE_REPLACEABLE ACRE_HOT void* operator new(size_t bytes) {
     if (const unsigned group = acre::preload::group_of(__builtin_return_address(0))) [[unlikely]]
         return acre::preload::planned<new_bytes_slow>(group, bytes, ACRE_RETURN_SLOT);
     if (void* p = the_heap.allocate_at_once(bytes)) [[likely]]
@@ -158,7 +158,7 @@ ACRE_REPLACEABLE void* operator new[](size_t bytes, align_val_t alignment, const
                                                               : null_if_it_throws(now, bytes, alignment);
 }
 
-ACRE_REPLACEABLE void operator delete(void* p) noexcept {
+ACRE_REPLACEABLE ACRE_HOT void operator delete(void* p) noexcept {
     free_any(p);
 }
 ACRE_REPLACEABLE void operator delete[](void* p) noexcept {
