@@ -12,6 +12,10 @@
 
 #include "heap.hpp"
 
+// A common symbol: it lies behind all other data, so that no page has a part of it beside what is used.
+asm(".hidden acre_early_place\n.comm acre_early_place, 0x40000, 64");
+extern "C" [[gnu::visibility("hidden")]] std::byte acre_early_place[0x40000];
+
 namespace acre::preload {
 
 /// Whether this library's addresses and the thread's own memory are in place.
@@ -28,32 +32,32 @@ inline bool comes_too_early() noexcept {
 /// The array, of which a pointer moves forward. The block that was taken last can be given back.
 class early_memory {
 public:
-    static constexpr std::size_t bytes = 256 * 1024;
+    static constexpr std::size_t bytes = sizeof acre_early_place;
 
     bool owns(const void* p) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(place_) < bytes;
+        return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(place()) < bytes;
     }
 
     /// Zeroes; null when there is not enough.
     [[gnu::noinline, gnu::cold]] void* take(std::size_t wanted, std::size_t alignment = min_alignment) noexcept {
         if (wanted > bytes || alignment > bytes) return nullptr;
         if (alignment < min_alignment) alignment = min_alignment;
-        const auto start = reinterpret_cast<std::uintptr_t>(place_);
+        const auto start = reinterpret_cast<std::uintptr_t>(place());
         const std::size_t at = align_up(start + taken_ + sizeof(head), alignment) - start;
         const std::size_t size = align_up(wanted == 0 ? 1 : wanted, min_alignment);
         if (at > bytes || size > bytes - at) return nullptr;
-        head& of = head_of(place_ + at);
+        head& of = head_of(place() + at);
         of.bytes = size;
         of.taken_before = taken_;
         taken_ = at + size;
-        return place_ + at;
+        return place() + at;
     }
 
     /// Later nothing is used again: threads may give blocks back at once.
     [[gnu::noinline, gnu::cold]] void give(void* p) noexcept {
         const head of = head_of(p);
         auto* const start = static_cast<std::byte*>(p);
-        if (!comes_too_early() || start + of.bytes != place_ + taken_) return;
+        if (!comes_too_early() || start + of.bytes != place() + taken_) return;
         for (std::size_t i = 0; i < of.bytes; ++i) const_cast<volatile std::byte&>(start[i]) = std::byte{};
         head_of(p) = {};
         taken_ = of.taken_before;
@@ -80,7 +84,7 @@ private:
     static const head& head_of(const void* p) noexcept { return *(static_cast<const head*>(p) - 1); }
 
     std::size_t taken_ = 0;
-    alignas(min_alignment) std::byte place_[bytes] = {};
+    static std::byte* place() noexcept { return acre_early_place; }
 };
 inline constinit early_memory early;
 
