@@ -153,6 +153,7 @@ public:
 
     /// What a resource says about its size and its storage must agree with the model.
     void check_sizes() {
+        EXPECT_EQ(tested_.broken_invariant(), nullptr) << tested_.broken_invariant();
         if (tested_.used() && tested_.capacity()) {
             EXPECT_GE(*tested_.used(), model_.live_bytes());
             EXPECT_GE(*tested_.capacity(), *tested_.used());

@@ -69,6 +69,8 @@ public:
 
     /// The line of acre::describe.
     virtual std::string description() const = 0;
+    /// The sentence of acre::broken_invariant, or null.
+    virtual const char* broken_invariant() const = 0;
     /// Its checking_upstream, or null.
     virtual checking_upstream* upstream() = 0;
     virtual subject_traits traits() const = 0;
@@ -213,6 +215,7 @@ public:
         acre::describe(constant(), [&text](std::string_view line) { text = line; });
         return text;
     }
+    const char* broken_invariant() const override { return acre::broken_invariant(constant()); }
     checking_upstream* upstream() override { return world_.upstream(); }
     subject_traits traits() const override { return World::traits; }
 

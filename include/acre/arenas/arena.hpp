@@ -283,6 +283,34 @@ public:
         return detail::lies_in(current_, address) || detail::lies_in(oversize_, address);
     }
 
+    /// What in the arena's own data does not agree, or null (acre::check_invariants). Linear in the blocks held and in
+    /// the live scratches.
+    const char* broken_invariant() const noexcept {
+        const bool is_inside = current_ == nullptr ? position_ == 0 && end_ == 0
+                                                   : position_ >= current_->start() && end_ == current_->end();
+        if (!is_inside || position_ > end_ || position_ % granule != 0)
+            return "the position is not in the current block";
+        std::size_t left = capacity() - (is_fixed() && initial_ != nullptr ? fixed_front - block::header_bytes : 0);
+        for (const block* list : {current_, oversize_, spare_, spare_oversize_}) {
+            for (const block* each = list; each != nullptr; each = each->previous) {
+                if (each->bytes < block::header_bytes || each->bytes > left)
+                    return "blocks hold other bytes than counted";
+                left -= each->bytes;
+                const bool is_full = list == current_ && each != current_;
+                if (is_full && (each->filled < each->start() || each->filled > each->end()))
+                    return "a full block is not filled up to a place in it";
+            }
+        }
+        if (left != 0) return "blocks hold other bytes than counted";
+        if (destructors_ != nullptr && !owns(destructors_)) return "a destructor is recorded outside of the blocks";
+        const bool is_only = current_ != nullptr && current_->previous == nullptr && oversize_ == nullptr;
+        if (only_start_ != (is_only ? current_->start() : 0)) return "the only block is another one";
+        std::uint64_t newest = marks_made_;
+        for (const scope* each = innermost_; each != nullptr; newest = each->begin.number, each = each->outer)
+            if (each->begin.owner != this || each->begin.number > newest) return "live scratches are out of order";
+        return nullptr;
+    }
+
     /// The resource that blocks come from.
     resource_ref upstream() const noexcept { return upstream_; }
 

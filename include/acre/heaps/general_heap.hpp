@@ -142,6 +142,10 @@ public:
         return {now.slot_bytes, now.free_slot_bytes, now.large_bytes, now.free_bytes};
     }
 
+    /// What in the heap's own data does not agree, or null (acre::check_invariants). Linear in the runs of units and in
+    /// the slots of the slabs with free ones; other threads wait meanwhile.
+    const char* broken_invariant() const noexcept { return detail::the_heap.broken_invariant(); }
+
     friend bool operator==(const general_heap&, const general_heap&) noexcept = default;
 
 private:

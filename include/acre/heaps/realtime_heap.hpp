@@ -306,6 +306,24 @@ public:
     /// True when `p` lies in an arena. Constant time.
     bool owns(const void* p) const noexcept { return offset_of(p) < storage_bytes_; }
 
+    /// What in the heap's own data does not agree, or null (acre::check_invariants). Linear in the slots of all arenas.
+    const char* broken_invariant() const noexcept {
+        if (!free_.is_valid()) return "the runs of arenas were overwritten";
+        std::size_t open = 0;
+        for (const record* each = arenas_; each != arenas_ + arenas(); ++each) {
+            if (each->use != use::slots) continue;
+            const auto own = static_cast<std::size_t>(each->own - classes_);
+            if (own >= layout::classes || !has_valid_map(*each)) return "the map of an arena was overwritten";
+            open += each->count < each->own->slots;
+        }
+        for (const detail::arena_class& each : classes_) {
+            for (const record* home = each.open.first(); home != nullptr; home = home->next)
+                if (open-- == 0 || home->own != &each || *home->link != home)
+                    return "the list of arenas with a free slot was overwritten";
+        }
+        return open == 0 ? nullptr : "an arena with a free slot is not listed";
+    }
+
     /// The resource that the memory comes from.
     resource_ref upstream() const noexcept { return upstream_; }
 
@@ -328,6 +346,17 @@ private:
     record& home_of(const void* p) const noexcept { return arenas_[offset_of(p) >> arena_shift_]; }
     std::size_t slot_bytes_of(const record& home) const noexcept {
         return layout::slot_bytes(static_cast<std::size_t>(home.own - classes_));
+    }
+
+    // As many bits as live slots, and the full words marked so.
+    bool has_valid_map(const record& home) const noexcept {
+        std::size_t live = 0;
+        std::uint64_t full = 0;
+        for (std::size_t word = 0; word < words_of_an_arena(arena_bytes_); ++word) {
+            live += static_cast<std::size_t>(std::popcount(home.words[word]));
+            full |= std::uint64_t{home.words[word] == ~std::uint64_t{0}} << word;
+        }
+        return live == home.count && full == home.full && live != 0 && live <= home.own->slots;
     }
 
     // A slot in an arena of its class that has a free one. What needs another arena, or cannot be served, is a call at

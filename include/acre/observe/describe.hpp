@@ -1,4 +1,5 @@
-// A line of text about any resource: its name, and the numbers that it publishes (used, capacity, live and so on).
+// A line of text about any resource: its name, and the numbers that it publishes (used, capacity, live and so on). And
+// whether its own data agree, which a program's write outside of its storage may break.
 //
 // Use it in a program's own log, status page or assertion. acre/observe/dump.hpp prints the line to a FILE. In GDB the
 // printers of debuggers/gdb show more, without a call (docs/debugging.md). Use acre::statistics for peaks and counts.
@@ -9,6 +10,7 @@
 //
 //     acre::describe(level, [](std::string_view line) { show(line); });
 //     // acre::arena: 5368 of 6176 bytes used, 4080 bytes wasted
+//     assert(acre::check_invariants(level));
 #pragma once
 
 #include <acre/core/error.hpp>
@@ -125,39 +127,53 @@ void add_records(description& to, const R& r) noexcept {
     }
 }
 
+/// Calls `visit` with the resource inside a wrapper, a handle or an active scratch, under its lock, and with both parts
+/// of one that has two. False if `r` is none of these.
+template <class R, class Visit>
+bool visit_inside(const R& r, Visit visit) {
+    if constexpr (requires { r.with([](const auto&) {}); }) {
+        r.with([&visit](const auto& guarded) noexcept { visit(guarded); });
+    } else if constexpr (requires { r.active(), r.parent(); }) {
+        if (r.active()) visit(r.parent());
+    } else if constexpr (refers_to_another<R>) {
+        visit(*r);
+    } else if constexpr (requires { r.primary(), r.secondary(); }) {  // fallback
+        visit(r.primary());
+        visit(r.secondary());
+    } else if constexpr (requires { r.small(), r.large(); }) {  // segregate
+        visit(r.small());
+        visit(r.large());
+    } else if constexpr (requires { requires resource<std::remove_cvref_t<decltype(r.referred())>>; }) {  // malloc_face
+        visit(r.referred());
+    } else if constexpr (requires { R::get().used(); }) {  // program_pools
+        visit(R::get());
+    } else if constexpr (requires { r.pool().used(); }) {  // a pool resource of the standard's kind
+        visit(r.pool());
+    } else {
+        return false;
+    }
+    return true;
+}
+
 template <class R>
 void add_description(description& to, const R& r) noexcept {
-    constexpr bool has_lock = requires { r.with([](const auto&) {}); };
     if constexpr (requires { static_cast<const char*>(R::name); }) {
         to.name(R::name);
     } else if constexpr (!refers_to_another<R>) {
         to.name("resource");
     }
-    if constexpr (has_lock) {
-        r.with([&to](const auto& guarded) noexcept { add_description(to, guarded); });
-    } else if constexpr (requires { r.active(), r.parent(); }) {
-        if (!r.active()) return to.remark("ended");
-        add_description(to, r.parent());
-    } else if constexpr (refers_to_another<R>) {
-        add_description(to, *r);
-    } else if constexpr (requires { r.primary(), r.secondary(); }) {  // fallback
-        add_description(to, r.primary());
-        to.next_part();
-        add_description(to, r.secondary());
-    } else if constexpr (requires { r.small(), r.large(); }) {  // segregate
-        add_description(to, r.small());
-        to.next_part();
-        add_description(to, r.large());
-    } else if constexpr (requires { requires resource<std::remove_cvref_t<decltype(r.referred())>>; }) {  // malloc_face
-        add_description(to, r.referred());
-    } else if constexpr (requires { R::get().used(); }) {  // program_pools
-        add_description(to, R::get());
-    } else if constexpr (requires { r.pool().used(); }) {  // a pool resource of the standard's kind
-        add_description(to, r.pool());
-    } else {
+    bool is_described = false;
+    const bool is_around = visit_inside(r, [&](const auto& inside) noexcept {
+        if (is_described) to.next_part();
+        add_description(to, inside);
+        is_described = true;
+    });
+    if (!is_around) {
         add_bytes(to, r);
         add_counts(to, r);
         add_records(to, r);
+    } else if (!is_described) {
+        to.remark("ended");
     }
 }
 
@@ -169,6 +185,29 @@ void describe(const R& r, Sink&& sink) {
     detail::description line;
     detail::add_description(line, r);
     sink(line.text());
+}
+
+/// A sentence on what in the data of `r` does not agree: blocks and the bytes counted, the states of a map, what is in
+/// a list. Null when all does, and for resources that cannot be looked at (docs/debugging.md). Linear in what `r`
+/// holds. A pointer that was overwritten may end the program, as any use of the resource would. Idea:
+/// o1heapDoInvariantsHold().
+template <class R>
+const char* broken_invariant(const R& r) noexcept {
+    if constexpr (requires { r.broken_invariant(); }) {
+        return r.broken_invariant();
+    } else {
+        const char* broken = nullptr;
+        detail::visit_inside(r, [&broken](const auto& inside) noexcept {
+            if (broken == nullptr) broken = acre::broken_invariant(inside);
+        });
+        return broken;
+    }
+}
+
+/// Whether broken_invariant(r) is null: for an assertion after a phase that may have written outside of its storage.
+template <class R>
+bool check_invariants(const R& r) noexcept {
+    return acre::broken_invariant(r) == nullptr;
 }
 
 }  // namespace acre

@@ -186,6 +186,13 @@ public:
         }
         return false;
     }
+    /// What in the pool's own data does not agree, or null (acre::check_invariants). Linear in the slots held.
+    const char* broken_invariant() const noexcept {
+        const char* broken = nullptr;
+        for (std::size_t index = 0; index < tables::count && broken == nullptr; ++index)
+            broken = depots_[index].broken_invariant(config(index));
+        return broken;
+    }
     /// The resource that slabs and large blocks come from.
     resource_ref upstream() const noexcept { return shared_.upstream(); }
 

@@ -131,6 +131,8 @@ public:
     std::size_t used() const noexcept { return depot_.used_bytes(config_); }
     /// True when `p` lies in storage of this pool. Linear in the slabs held.
     bool owns(const void* p) const noexcept { return depot_.owns(config_, p); }
+    /// What in the pool's own data does not agree, or null (acre::check_invariants). Linear in the slots held.
+    const char* broken_invariant() const noexcept { return depot_.broken_invariant(config_); }
     /// The resource that slabs come from.
     resource_ref upstream() const noexcept { return config_.upstream; }
 

@@ -187,6 +187,14 @@ public:
         return large_.owns(p);
     }
 
+    /// What in the pool's own data does not agree, or null (acre::check_invariants). Linear in the slots held.
+    const char* broken_invariant() const noexcept {
+        const char* broken = large_.broken_invariant();
+        for (std::size_t index = 0; index < tables::count && broken == nullptr; ++index)
+            broken = classes_[index].broken_invariant(tables::geometry[index]);
+        return broken;
+    }
+
     /// The resource that slabs and large blocks come from.
     resource_ref upstream() const noexcept { return upstream_; }
 

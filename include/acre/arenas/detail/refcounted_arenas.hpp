@@ -151,6 +151,25 @@ public:
         return taken_ - vacant - (active_ != nullptr && is_vacant(active_));
     }
 
+    /// What in the arenas' own data does not agree, or null (acre::check_invariants). Linear in the arenas ever used.
+    const char* broken_invariant() const noexcept {
+        if (begun_ > this->arenas() || taken_ > begun_ || kept_count_ > max_open) return "arenas are counted wrongly";
+        std::size_t outside_list = 0;
+        for (const arena_record* each = this->records(); each != this->records() + begun_; ++each) {
+            if (each->position > each->end || each->end - each->position > this->arena_bytes())
+                return "the position is not in its arena";
+            outside_list += each->link == arena_record::taken || each->link == arena_record::kept;
+        }
+        if (outside_list != taken_) return "arenas are counted wrongly";
+        std::size_t listed = 0;
+        for (const arena_record* each = empty_; each != nullptr; ++listed) {
+            if (listed == begun_ - taken_ || number_of(*each) >= begun_ || each->live != 0)
+                return "the list of empty arenas has another one";
+            each = reinterpret_cast<const arena_record*>(each->link);
+        }
+        return listed == begun_ - taken_ ? nullptr : "the list of empty arenas lacks some";
+    }
+
     /// True when `p` points into the storage. Constant time.
     bool owns(const void* p) const noexcept { return offset_of(p) < stretched(capacity()); }
 

@@ -468,6 +468,7 @@ public:
         this->call(query_call{}, [=](R& r) { r.destroy_array(first); });
     }
 
+    ACRE_FORWARD_QUERY(broken_invariant)
     ACRE_FORWARD_QUERY(capacity)
     ACRE_FORWARD_QUERY(used)
     ACRE_FORWARD_QUERY(wasted)

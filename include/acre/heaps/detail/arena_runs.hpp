@@ -117,6 +117,18 @@ public:
         return arena;
     }
 
+    /// Whether the runs follow each other up to the last arena, and as many are taken as are counted. Linear in them.
+    bool is_valid() const noexcept {
+        std::size_t taken = 0;
+        for (const heap_arena* first = arenas_; first != end_;) {
+            const std::size_t length = length_at(*first);
+            if (length == 0 || length > static_cast<std::size_t>(end_ - first)) return false;
+            if (first->use == arena_use::slots || first->use == arena_use::taken_run) taken += length;
+            first += length;
+        }
+        return taken == taken_;
+    }
+
 private:
     static constexpr std::size_t classes = geometric_classes::class_of(max_arenas) + 1;
     static_assert(classes == 128, "acre: two words say which classes have a free run");

@@ -141,6 +141,22 @@ public:
         return {handed_out_, slots_, units_};
     }
 
+    /// What in the listed slabs does not agree, or null. Linear in the slots of these.
+    const char* broken_invariant(heap_range& in) noexcept {
+        const std::lock_guard guard{lock_};
+        std::uint32_t before = 0;
+        for (std::uint32_t each = partial_; each != 0; before = each, each = in.slab(each).next) {
+            const heap_slab& slab = in.slab(each);
+            std::size_t free = 0;
+            for (std::size_t word = 0; word < (slab.slots + 63) / 64 && slab.slots <= heap_classes::max_slots; ++word)
+                free += static_cast<std::size_t>(std::popcount(slab.free_bits[word]));
+            if (slab.number != each || slab.previous != before || free != slab.free_slots || free == 0 ||
+                free > slab.slots)
+                return "the record of a slab was overwritten";
+        }
+        return handed_out_ <= slots_ ? nullptr : "more slots are handed out than the slabs have";
+    }
+
     /// Gives all slabs to another depot of slots of the same size, for good: from now on this one is only another name
     /// for it. Their units get its number, so that what is freed in them is taken again there. Linear in the units of
     /// the range.

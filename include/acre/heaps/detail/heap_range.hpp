@@ -290,6 +290,31 @@ public:
         look_again_.store(is_kept_for_peak ? now + 10 * period_ : 0, std::memory_order_relaxed);
     }
 
+    /// What in the records of runs does not agree, or null. Linear in the runs up to the frontier.
+    const char* broken_invariant() noexcept {
+        std::size_t in_use = 0;
+        std::size_t with_data = 0;
+        std::size_t unlisted = 0;
+        for (unit_number first = 1; first < frontier_;) {
+            const unit_record& run = record(first);
+            const kind is = run.is();
+            const unit_number length = is == kind::slab ? run.slab->units : run.length;
+            if (is == kind::none || length == 0 || length > frontier_ - first)
+                return "the record of a run was overwritten";
+            if (is != kind::slab && record(first + length - 1).length != length) return "the ends of a run differ";
+            (is == kind::free ? with_data : in_use) += is == kind::free ? run.with_data() : length;
+            unlisted += is == kind::free;
+            first += length;
+        }
+        if (in_use != units_in_use_ || with_data != units_with_data_) return "runs hold other units than counted";
+        for (unsigned list = 0; list < lists; ++list) {
+            for (unit_number each = first_in(list); each != 0; each = record(each).in_list.next)
+                if (unlisted-- == 0 || record(each).is() != kind::free || list_of(record(each).length) != list)
+                    return "the list of free runs was overwritten";
+        }
+        return unlisted == 0 ? nullptr : "a free run is not listed";
+    }
+
     std::size_t bytes_in_use() const noexcept { return units_in_use_ * unit_bytes; }
     std::size_t bytes_free_with_data() const noexcept { return units_with_data_ * unit_bytes; }
 

@@ -206,6 +206,14 @@ public:
         return result;
     }
 
+    /// What in the heap's own data does not agree, or null. Takes each lock in turn.
+    const char* broken_invariant() noexcept {
+        for (heap_depot& each : depots_)
+            if (const char* broken = each.broken_invariant(shared_.range)) return broken;
+        const std::lock_guard guard{shared_.lock};
+        return shared_.range.broken_invariant();
+    }
+
     static constexpr const char* name = "acre::general_heap";
 
     /// Opens a class of slots of the same size as those of `size_class`, in slabs of their own; 0 when there are too

@@ -103,6 +103,18 @@ public:
     std::size_t held_bytes() const noexcept { return bytes_; }
     /// Number of blocks.
     std::size_t count() const noexcept { return count_; }
+    /// What in the blocks' records does not agree, or null. Linear in the number of blocks.
+    const char* broken_invariant() const noexcept {
+        std::size_t count = 0;
+        std::size_t bytes = 0;
+        const record* before = nullptr;
+        for (const record* each = first_; each != nullptr; before = each, each = each->next) {
+            if (++count > count_ || each->owner != name() || each->previous != before)
+                return "the record in front of a large block was overwritten";
+            bytes += upstream_bytes(each->bytes, each->alignment);
+        }
+        return count == count_ && bytes == bytes_ ? nullptr : "large blocks hold other bytes than counted";
+    }
     /// True when `p` points into a block. Linear in the number of blocks.
     bool owns(const void* p) const noexcept {
         for (const record* each = first_; each != nullptr; each = each->next) {

@@ -244,6 +244,12 @@ public:
         const lock_guard lock{lock_};
         return live_slots(config) * config.geometry.slot_bytes + large_.held_bytes();
     }
+    /// What in the data of slabs and large blocks does not agree, or null. Linear in the slots held, under the lock.
+    const char* broken_invariant(const depot_config& config) const noexcept {
+        const std::lock_guard lock{lock_};
+        const char* const of_slabs = slabs_.broken_invariant(config.geometry);
+        return of_slabs != nullptr ? of_slabs : large_.broken_invariant();
+    }
     /// True when `p` lies in a slab or a large block. Linear in the number of both.
     bool owns(const depot_config& config, const void* p) const noexcept {
         const lock_guard lock{lock_};
@@ -261,9 +267,8 @@ public:
     const bitmap_slabs& slabs() const noexcept { return slabs_; }
 
 private:
-    // Upper limit of full magazines in the depot: they have at most 1 MiB of slots, or 32 slots. Taking a slot from its
-    // slab and putting it back costs twice as much as the rest of the way.
-    static constexpr std::size_t max_full = 32;
+    // Upper limit of full magazines in the depot.
+    static constexpr std::size_t max_full = 16;
 
     static void push(magazine*& list, magazine* added) noexcept {
         added->next = list;
@@ -375,7 +380,6 @@ private:
     }
 
     void flush(const depot_config& config, thread_cache& cache) noexcept {
-        if (void* slot = cache.unset_front()) give_back(config, slot);
         take_back(config, cache.unload());
         take_back(config, cache.unset_spare());
     }
