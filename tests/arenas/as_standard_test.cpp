@@ -228,7 +228,7 @@ TEST(arena_string_as_text, for_looks) {
         return std::tuple{part,
                           text.rfind('e'),
                           text.rfind("o", 5),
-                          text.find("xyz", 0, 1),
+                          text.find('x', 1),
                           text.find_first_of("st"),
                           text.find_last_of("st", 9),
                           text.find_first_not_of("tw"),

@@ -152,9 +152,9 @@ public:
         std::memset(gap(index, count, copies), character, copies);
         return *this;
     }
-    template <std::convertible_to<const_iterator> Position, class... Text>
-    basic_arena_string& replace(Position first, const_iterator last, const Text&... text) {
-        return replace(index_of(first), static_cast<std::size_t>(last - first), argument(text)...);
+    template <std::convertible_to<const_iterator> Position>
+    basic_arena_string& replace(Position first, const_iterator last, std::string_view text) {
+        return replace(index_of(first), static_cast<std::size_t>(last - first), text);
     }
     /// Inserts `text`, which may be part of this string, before the character `index`. Throws as replace.
     basic_arena_string& insert(std::size_t index, std::string_view text) { return replace(index, 0, text); }
@@ -274,47 +274,35 @@ public:
     /// The resource that the characters lie in.
     R& referred() const noexcept { return characters_.referred(); }
 
-    // The searches of view(), with all their arguments.
-    template <class... What>
-    size_type find(const What&... what) const noexcept {
-        return view().find(argument(what)...);
+    // As those of view(), which has further forms.
+    size_type find(std::string_view text, size_type at = 0) const noexcept { return view().find(text, at); }
+    size_type find(char c, size_type at = 0) const noexcept { return view().find(c, at); }
+    size_type rfind(std::string_view text, size_type at = npos) const noexcept { return view().rfind(text, at); }
+    size_type rfind(char c, size_type at = npos) const noexcept { return view().rfind(c, at); }
+    size_type find_first_of(std::string_view text, size_type at = 0) const noexcept {
+        return view().find_first_of(text, at);
     }
-    template <class... What>
-    size_type rfind(const What&... what) const noexcept {
-        return view().rfind(argument(what)...);
+    size_type find_first_of(char c, size_type at = 0) const noexcept { return view().find_first_of(c, at); }
+    size_type find_last_of(std::string_view text, size_type at = npos) const noexcept {
+        return view().find_last_of(text, at);
     }
-    template <class... What>
-    size_type find_first_of(const What&... what) const noexcept {
-        return view().find_first_of(argument(what)...);
+    size_type find_last_of(char c, size_type at = npos) const noexcept { return view().find_last_of(c, at); }
+    size_type find_first_not_of(std::string_view text, size_type at = 0) const noexcept {
+        return view().find_first_not_of(text, at);
     }
-    template <class... What>
-    size_type find_last_of(const What&... what) const noexcept {
-        return view().find_last_of(argument(what)...);
+    size_type find_first_not_of(char c, size_type at = 0) const noexcept { return view().find_first_not_of(c, at); }
+    size_type find_last_not_of(std::string_view text, size_type at = npos) const noexcept {
+        return view().find_last_not_of(text, at);
     }
-    template <class... What>
-    size_type find_first_not_of(const What&... what) const noexcept {
-        return view().find_first_not_of(argument(what)...);
-    }
-    template <class... What>
-    size_type find_last_not_of(const What&... what) const noexcept {
-        return view().find_last_not_of(argument(what)...);
-    }
-    template <class... What>
-    int compare(const What&... what) const {
-        return view().compare(argument(what)...);
-    }
-    template <class Text>
-    bool starts_with(const Text& text) const noexcept {
-        return view().starts_with(text);
-    }
-    template <class Text>
-    bool ends_with(const Text& text) const noexcept {
-        return view().ends_with(text);
-    }
-    template <class Text>
-    bool contains(const Text& text) const noexcept {
-        return find(text) != npos;
-    }
+    size_type find_last_not_of(char c, size_type at = npos) const noexcept { return view().find_last_not_of(c, at); }
+    int compare(std::string_view text) const noexcept { return view().compare(text); }
+    int compare(size_type at, size_type count, std::string_view text) const { return view().compare(at, count, text); }
+    bool starts_with(std::string_view text) const noexcept { return view().starts_with(text); }
+    bool starts_with(char c) const noexcept { return view().starts_with(c); }
+    bool ends_with(std::string_view text) const noexcept { return view().ends_with(text); }
+    bool ends_with(char c) const noexcept { return view().ends_with(c); }
+    bool contains(std::string_view text) const noexcept { return find(text) != npos; }
+    bool contains(char c) const noexcept { return find(c) != npos; }
     /// A view of up to `count` characters from `index` on, unlike that of std::string. Throws std::out_of_range if
     /// `index` is behind the end.
     std::string_view substr(std::size_t index = 0, std::size_t count = npos) const {
@@ -403,16 +391,6 @@ private:
         }
         in.setstate(in.eofbit);
         return true;
-    }
-
-    // A number of the caller's as std::string_view takes it, and all else as it is.
-    template <class What>
-    static decltype(auto) argument(const What& what) noexcept {
-        if constexpr (std::integral<What> && !std::same_as<What, char>) {
-            return static_cast<std::size_t>(what);
-        } else {
-            return (what);
-        }
     }
 
     std::size_t index_of(const_iterator position) const noexcept {
