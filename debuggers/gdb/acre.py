@@ -496,6 +496,7 @@ class Depot:
         kept = sum(int(each["count"]) for each in linked(self.depot["full_"], "next"))
         for cache in linked(self.depot["caches_"], "next_"):
             kept += int(plain(cache["count_"])) + int(plain(cache["spare_count_"]))
+            kept += int(plain(cache["front_"])) > 1
         return kept
 
     def live(self):

@@ -107,11 +107,10 @@ static_assert(std::forward_iterator<acre::object_pool<plain>::iterator> &&
 static_assert(std::is_same_v<std::iterator_traits<acre::object_pool<plain>::iterator>::iterator_category,
                              std::forward_iterator_tag>);
 
-// Hazard X17: several numbers are never positional.
+// Hazard X17: several numbers are never positional. slips.* has the types that refuse a number by a sentence.
 static_assert(!std::is_constructible_v<acre::arena, std::size_t, std::size_t>);
 static_assert(!std::is_constructible_v<acre::pool<64>, std::size_t>);
 static_assert(!std::is_constructible_v<acre::multi_pool, std::size_t>);
-static_assert(!std::is_constructible_v<acre::wait_free_object_pool<plain>, std::size_t>);
 static_assert(!std::is_constructible_v<acre::virtual_memory, std::size_t>);
 static_assert(!std::is_constructible_v<acre::hardened_multi_pool, std::size_t>);
 

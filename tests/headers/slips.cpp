@@ -103,5 +103,14 @@ void slip() {
     acre::arena_vector<int> numbers{1, 2, 3};
 #elif ACRE_TEST_CASE == 40
     acre::arena_string line(80, '-');
+#elif ACRE_TEST_CASE == 41
+    acre::allocator<int, acre::arena> without{};
+#elif ACRE_TEST_CASE == 42
+    const acre::multi_pool nodes;
+    acre::arena level{nodes};
+#elif ACRE_TEST_CASE == 43
+    acre::arena level{acre::multi_pool{}};
+#elif ACRE_TEST_CASE == 44
+    acre::arena level{nullptr};
 #endif
 }

@@ -60,6 +60,21 @@ TYPED_TEST(free_mark, leaves_what_the_program_writes_alone) {
     }
 }
 
+// The first byte that a free compares is that of a mark.
+TYPED_TEST(free_mark, each_byte_may_be_any) {
+    void* p = this->pool.allocate();
+    constexpr std::size_t bytes = std::min<std::size_t>(TypeParam::bytes, 16);
+    for (int value = 0; value < 256; ++value) {
+        std::memset(p, value, bytes);
+        this->pool.deallocate(p);
+        if (value % 64 == 0) {
+            EXPECT_DEATH(this->pool.deallocate(p), double_free);
+        }
+        p = this->pool.allocate();
+    }
+    this->pool.deallocate(p);
+}
+
 // It lies in a magazine with the slots that were handed out.
 TYPED_TEST(free_mark, finds_frees_of_slots_that_were_never_handed_out) {
     auto* first = static_cast<std::byte*>(this->pool.allocate());

@@ -84,8 +84,8 @@ TEST(pool, freed_slots_are_used_again) {
 }
 
 // Hazards C2, M2, M3: whatever the size and alignment, rounds of allocating and freeing lose nothing.
-// They are still in the cache. The map has the others.
-TEST(pool, slots_freed_lately_are_used_first) {
+// It is still in the cache. The map has the others.
+TEST(pool, the_slot_freed_last_is_used_first) {
     if (acre::poisoning) GTEST_SKIP() << "with AddressSanitizer a freed slot is used again as late as possible";
     acre::pool<64> tested;
     std::vector<void*> slots(1000);
@@ -96,12 +96,44 @@ TEST(pool, slots_freed_lately_are_used_first) {
         tested.deallocate(slots[i * 37]);
         freed.insert(slots[i * 37]);
     }
-    for (std::size_t i = 2; i-- > 0;) EXPECT_EQ(tested.allocate(), slots[i * 37]);
-    for (std::size_t i = 2; i < 20; ++i) EXPECT_TRUE(freed.contains(tested.allocate()));
+    EXPECT_EQ(tested.allocate(), slots[std::size_t{19} * 37]);
+    freed.erase(slots[std::size_t{19} * 37]);
+    for (int i = 0; i < 19; ++i) EXPECT_EQ(freed.erase(tested.allocate()), 1u);
     EXPECT_EQ(tested.live(), tested.slots());
     tested.deallocate(slots[0]);
     tested.release_unused();
     EXPECT_EQ(tested.allocate(), slots[0]) << "the map has it still";
+}
+
+// What the pool remembers of it ends with reset(), release_unused() and release(), and moves with the pool.
+TEST(pool, the_slot_freed_last_is_handed_out_once) {
+    acre::pool<64> tested;
+    const auto all_differ = [&] {
+        std::set<void*> seen;
+        for (int i = 0; i < 500; ++i) seen.insert(tested.allocate());
+        return seen.size() == 500;
+    };
+    tested.deallocate(tested.allocate());
+    EXPECT_TRUE(all_differ());
+    tested.deallocate(tested.allocate());
+    tested.reset();
+    EXPECT_TRUE(all_differ());
+    EXPECT_EQ(tested.live(), 500u);
+    tested.release();
+    tested.deallocate(tested.allocate());
+    tested.release_unused();
+    EXPECT_EQ(tested.capacity(), 0u);
+    EXPECT_TRUE(all_differ());
+    tested.deallocate(tested.allocate());
+    tested.release();
+    EXPECT_TRUE(all_differ());
+    tested.deallocate(tested.allocate());
+    acre::pool<64> moved{std::move(tested)};
+    tested = acre::pool<64>{};
+    EXPECT_TRUE(all_differ());
+    EXPECT_TRUE(tested.owns(tested.allocate()));
+    EXPECT_TRUE(moved.owns(moved.allocate()));
+    EXPECT_EQ(moved.live(), 501u);
 }
 
 TEST(pool, large_slots_used_in_turns_stay_the_same_few) {

@@ -51,6 +51,38 @@ TEST(static_pool, sizes_of_a_class_share_a_pool) {
     EXPECT_FALSE(static_pool<1153>::owns(p));
 }
 
+struct for_order;
+template <class Pool>
+class static_pool_order : public testing::Test {};
+using pools_of_threads =
+    testing::Types<static_pool<1800>, static_pool<1800, acre::shared_group<for_order>>,
+                   static_pool<1800, acre::shared_group<for_order, acre::heap, acre::double_free_check::none>>>;
+TYPED_TEST_SUITE(static_pool_order, pools_of_threads);
+
+TYPED_TEST(static_pool_order, what_was_freed_last_comes_first) {
+    if (acre::poisoning) GTEST_SKIP() << "freed slots come as late as possible";
+    for (int round = 0; round < 3; ++round) {
+        std::vector<void*> taken(100);
+        for (void*& each : taken) each = TypeParam::allocate();
+        for (void* each : taken) TypeParam::deallocate(each);
+        for (std::size_t i = taken.size(); i-- > 0;) EXPECT_EQ(TypeParam::allocate(), taken[i]);
+        for (void* each : taken) TypeParam::deallocate(each);
+    }
+    EXPECT_EQ(TypeParam::live(), 0u);
+}
+
+TYPED_TEST(static_pool_order, the_slot_freed_last_goes_back_with_its_thread_and_with_release_unused) {
+    TypeParam::deallocate(TypeParam::allocate());
+    std::thread{[] { TypeParam::deallocate(TypeParam::allocate()); }}.join();
+    EXPECT_EQ(TypeParam::live(), 0u);
+    TypeParam::release_unused();
+    EXPECT_EQ(TypeParam::capacity(), 0u);
+    // Other pools may have freed memory at the same addresses.
+    void* p = TypeParam::allocate();
+    EXPECT_TRUE(TypeParam::owns(p));
+    TypeParam::deallocate(p);
+}
+
 struct other_group;
 TEST(static_pool, groups_are_apart) {
     void* p = static_pool<64, other_group>::allocate();

@@ -161,7 +161,14 @@ public:
             detail::a_resource_is_missing::say) noexcept
         // clang-format on
         requires(!stateless_resource<R>)
+#if defined(__clang__) && defined(__cpp_deleted_function)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+    = delete("acre: give it its resource, as in v{level}");
+#pragma clang diagnostic pop
+#else
     = delete;
+#endif
     /// Allocates from `referred`, which must live longer.
     allocator(R& referred) noexcept : resource_(referred) {}
     /// Of a pointer to the resource, as std::pmr takes it, or of a handle. Throws bad_option for null. A const resource

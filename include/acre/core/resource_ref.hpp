@@ -83,34 +83,36 @@ public:
         requires(!stateless_resource<R> && !std::same_as<R, resource_ref>)
     resource_ref(R& referred) noexcept : object_(&referred), operations_(&stateful_operations<R>) {}
 
-    // Compilers print the parameter's type; a static_assert would also fail where code only asks whether a class is an
-    // upstream.
+    /// Refused by a sentence: a const resource, one that ends with its statement, and null.
     template <class R>
         requires(resource<R> && !stateless_resource<R> && !std::same_as<R, resource_ref>)
-    resource_ref(const R&, detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) = delete;
+    ACRE_UNAVAILABLE("acre: this resource is const, and allocating changes it: remove the const")
+    resource_ref(const R&,
+                 detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) ACRE_OR_DELETED;
     template <class R>
         requires(resource<R> && !stateless_resource<R> && !std::same_as<R, resource_ref>)
-    resource_ref(const R&&, detail::this_resource_ends_with_its_statement::make_it_a_variable = {}) = delete;
+    ACRE_UNAVAILABLE("acre: this resource ends with its statement: make it a variable")
+    resource_ref(const R&&, detail::this_resource_ends_with_its_statement::make_it_a_variable = {}) ACRE_OR_DELETED;
     template <class From>
         requires(detail::leads_to_unfit_resource<From> && detail::ends_at_once<From>)
-    resource_ref(From&&, detail::this_resource_ends_with_its_statement::make_it_a_variable = {}) = delete;
+    ACRE_UNAVAILABLE("acre: this resource ends with its statement: make it a variable")
+    resource_ref(From&&, detail::this_resource_ends_with_its_statement::make_it_a_variable = {}) ACRE_OR_DELETED;
     template <class From>
         requires(detail::leads_to_unfit_resource<From> && !detail::ends_at_once<From>)
-    resource_ref(From&&, detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) = delete;
-    resource_ref(std::nullptr_t, detail::null_is_no_resource::pass_a_resource_or_a_pointer_to_one = {}) = delete;
+    ACRE_UNAVAILABLE("acre: this resource is const, and allocating changes it: remove the const")
+    resource_ref(From&&,
+                 detail::this_resource_is_const_and_allocating_changes_it::remove_the_const = {}) ACRE_OR_DELETED;
+    ACRE_UNAVAILABLE("acre: null is no resource: pass a resource, or a pointer to one")
+    resource_ref(std::nullptr_t, detail::null_is_no_resource::pass_a_resource_or_a_pointer_to_one = {}) ACRE_OR_DELETED;
 
     /// Refused by a sentence: numbers, which every constructor that takes an upstream would get.
-#if defined(__clang__)
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    __attribute__((
-        unavailable("acre: name the number: {{.option = number}}, as in acre::arena level"
-                    "{{.first_block_bytes = 65536}}; the page of the type lists its options"))) resource_ref(Number);
-#else  // where code asks, g++ says that an unavailable function can be called
-    template <class Number>
-        requires std::is_arithmetic_v<Number>
-    resource_ref(Number, detail::name_the_number::as_in_acre_arena_level_first_block_bytes_is_65536 = {}) = delete;
-#endif
+    ACRE_UNAVAILABLE(
+        "acre: name the number: {{.option = number}}, as in acre::arena level{{.first_block_bytes = 65536}}; the "
+        "page of the type lists its options")
+    resource_ref(Number,
+                 detail::name_the_number::as_in_acre_arena_level_first_block_bytes_is_65536 = {}) ACRE_OR_DELETED;
     /// Refused by a sentence: what has allocate and deallocate, but is no resource.
     template <detail::almost_resource Other>
     __attribute__((

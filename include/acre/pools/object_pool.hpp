@@ -3,8 +3,8 @@
 // Use it for bullets, connections, orders, nodes: many objects of one type with lifetimes of their own. Use acre::arena
 // when they die together, acre::multi_pool when sizes vary.
 //
-// Cost: create 18 instructions and the constructor, destroy 23, constant time except for a new slab; 36 for a class
-// that is no aggregate, 34 and the destructor for one that has it (docs/object_pool.md). Memory as acre::pool. The
+// Cost: create 21 instructions and the constructor, destroy 20, constant time except for a new slab; 28 for a class
+// that is no aggregate, 38 and the destructor for one that has it (docs/object_pool.md). Memory as acre::pool. The
 // pool's end destroys the objects that are still live, each once. Storage from allocate() counts as live at once, so
 // construct an object in it before the pool ends or is iterated. The destructors that reset() and the pool's end run
 // may destroy other objects of the pool; an object destroyed by then is skipped. A double destroy and a pointer that

@@ -7,13 +7,14 @@
 // shared_group<Name> names a further pool that every thread shares. Any other type names a separate pool that one
 // thread at a time uses, without a cache and without a lock.
 //
-// Cost: by default allocate and deallocate have 13 and 33 instructions, none of them atomic, and one lock in 1 to 509
-// operations; for one thread 19 and 23, without a lock; with double_free_check::none 12 and 10, and 7 and 6. Memory
+// Cost: by default allocate and deallocate have 15 and 37 instructions, in turns 6 and 30, none of them atomic, and one
+// lock in 1 to 509 operations; for one thread 21 and 21, without a lock; with double_free_check::none 18 and 18, in
+// turns 9 and 9, and for one thread 6 and 6. Memory
 // comes from the heap, or from the upstream that the group names, and goes back by release_unused(), or for all shared
 // pools by acre::pool_registry::recycle(). A pool that gets no memory calls recycle(), a group of one thread also gives
-// its other sizes back, and it tries again before it fails. Each thread keeps the free slots of two magazines: at most
-// 64 KiB, but always two slots. A double free, a pointer into the middle of a slot and a pointer of another resource
-// abort with a message at once, in every build (docs/misuse.md).
+// its other sizes back, and it tries again before it fails. Each thread keeps the free slots of two magazines, at most
+// 64 KiB but always two slots, and one slot more. A double free, a pointer into the middle of a slot and a pointer of
+// another resource abort with a message at once, in every build (docs/misuse.md).
 //
 // After a fork the child goes on with what the forking thread kept; slots that other threads kept stay taken. The
 // program has one pool as long as libraries do not hide its symbol from each other. A library that uses one
@@ -273,7 +274,8 @@ public:
         if constexpr (!checks_frees<Check>) {
             if (all.slabs.take_listed(p)) return true;
         }
-        return all.slabs.take(geometry, p);
+        const std::uint8_t* state;
+        return all.slabs.take_newest(geometry, p, state);
     }
 
     [[gnu::noinline]] static void* take_slow() noexcept {
@@ -290,7 +292,7 @@ public:
 
     [[gnu::always_inline]] static void give_back(void* p) noexcept {
         if constexpr (!checks_frees<Check>) return all.slabs.list(p);
-        if (!all.slabs.give_back(geometry, p, bitmap_slabs::place_of(geometry, p))) [[unlikely]]
+        if (!all.slabs.give_back_newest(geometry, p, bitmap_slabs::place_of(geometry, p))) [[unlikely]]
             give_back_slow(p);
     }
 
@@ -327,7 +329,7 @@ private:
 
     // Out of line: the first free slot of a used-up slab, or a misuse.
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
-        if (const char* what = all.slabs.give_back_slow(geometry, p)) abort_on_misuse(static_pool_name, what, p);
+        if (const char* what = all.slabs.give_back_newest_slow(geometry, p)) abort_on_misuse(static_pool_name, what, p);
     }
 
     static pool_registry::entry describe() noexcept {
@@ -370,20 +372,48 @@ struct static_pool_thread {
     bool attached;
 };
 
+#if ACRE_BY_SEGMENT
+/// Of no pool: it has no slot and keeps none.
+[[gnu::used]] inline thread_local constinit static_pool_thread no_pool_thread{};
+#endif
+
 /// Of a group that the program names. That name is part of the variable's symbol, so it is not found by the symbol.
 template <std::size_t Slot, class Name, class Upstream, double_free_check Check>
 class static_pool_threads {
 public:
     /// For functions that are out of line.
     static static_pool_thread& here() noexcept { return local_; }
-    /// For those that are inlined.
+#if ACRE_BY_SEGMENT
+    /// For those that are inlined: in a program the variable has the same distance from another one in each thread.
+    [[gnu::always_inline]] static thread_cache& find_cache() noexcept {
+        static_pool_thread* other;
+        ACRE_FIND(other, no_pool_thread, "_ZN4acre6detail14no_pool_threadE", 0);
+        // Relaxed: publishes nothing. Zero until the first thread has told it, which leads to the slow paths.
+        const std::uintptr_t distance = distance_.bytes.load(std::memory_order_relaxed);
+        return reinterpret_cast<static_pool_thread*>(reinterpret_cast<std::uintptr_t>(other) + distance)->cache;
+    }
+    static void tell_distance() noexcept {
+        distance_.bytes.store(
+            reinterpret_cast<std::uintptr_t>(&local_) - reinterpret_cast<std::uintptr_t>(&no_pool_thread),
+            std::memory_order_relaxed);
+    }
+#else
     [[gnu::noinline]] static thread_cache& find_cache() noexcept {
         asm volatile("");
         return local_.cache;
     }
+    static void tell_distance() noexcept {}
+#endif
 
 private:
     static inline thread_local constinit static_pool_thread local_{};
+#if ACRE_BY_SEGMENT
+    // On a cache line of its own, which nobody writes.
+    struct alignas(64) distance {
+        std::atomic<std::uintptr_t> bytes{0};
+    };
+    static inline constinit distance distance_{};
+#endif
 };
 
 template <std::size_t Slot>
@@ -400,14 +430,27 @@ template <std::size_t Slot, class Upstream>
 class static_pool_threads<Slot, every_thread, Upstream, double_free_check::at_once> {
 public:
     static static_pool_thread& here() noexcept { return default_pool_thread<Slot>; }
+    static void tell_distance() noexcept {}
 
 #if ACRE_BY_SEGMENT
     /// Reads and writes the words of the cache.
     class found_cache {
     public:
-        [[gnu::always_inline]] bool take(void*& slot) const noexcept { return thread_cache::take_of(*this, slot); }
-        [[gnu::always_inline]] bool put(void* slot) const noexcept { return thread_cache::put_of(*this, slot); }
+        [[gnu::always_inline]] bool take_front(void*& slot) const noexcept {
+            return thread_cache::take_front_of(*this, slot);
+        }
+        [[gnu::always_inline]] bool put_front(void* slot) const noexcept {
+            return thread_cache::put_front_of(*this, slot);
+        }
 
+        [[gnu::always_inline]] std::uintptr_t front() const noexcept {
+            std::uintptr_t front;
+            ACRE_READ(front, ACRE_DETAIL_DEFAULT_POOL_THREAD, Slot, thread_cache::front_at());
+            return front;
+        }
+        [[gnu::always_inline]] void set_front(std::uintptr_t front) const noexcept {
+            write<thread_cache::front_at()>(front);
+        }
         [[gnu::always_inline]] std::size_t count() const noexcept {
             std::size_t count;
             ACRE_READ(count, ACRE_DETAIL_DEFAULT_POOL_THREAD, Slot, thread_cache::count_at());
@@ -424,10 +467,16 @@ public:
             return is_equal;
         }
         [[gnu::always_inline]] void set_count(std::size_t count) const noexcept {
+            write<thread_cache::count_at()>(count);
+        }
+
+    private:
+        template <std::size_t Offset>
+        [[gnu::always_inline]] static void write(std::uintptr_t word) noexcept {
             asm volatile("mov{q %0, %%fs:" ACRE_DETAIL_DEFAULT_POOL_THREAD
                          "@tpoff+%c2| QWORD PTR fs:" ACRE_DETAIL_DEFAULT_POOL_THREAD "@tpoff+%c2, %0}"
                          :
-                         : "r"(count), "i"(Slot), "i"(thread_cache::count_at()));
+                         : "re"(word), "i"(Slot), "i"(Offset));
         }
     };
     [[gnu::always_inline]] static found_cache find_cache() noexcept { return {}; }
@@ -448,7 +497,7 @@ public:
     static constexpr detail::slab_geometry geometry = detail::slab_geometry::of(Slot, 8);
 
     [[gnu::always_inline]] static bool take(void*& p) noexcept {
-        if (!threads::find_cache().take(p)) [[unlikely]]
+        if (!threads::find_cache().take_front(p)) [[unlikely]]
             return false;
         mark_live(p);
         return true;
@@ -465,7 +514,7 @@ public:
             all.depot.slabs().cache(geometry, p, bitmap_slabs::place_of(geometry, p), mark_at,
                                     [p]() __attribute__((always_inline)) { abort_on(p); });
         }
-        if (!threads::find_cache().put(p)) [[unlikely]]
+        if (!threads::find_cache().put_front(p)) [[unlikely]]
             give_back_slow(p);
     }
 
@@ -507,7 +556,8 @@ private:
 
     [[gnu::noinline]] static void give_back_slow(void* p) noexcept {
         if (attach()) {
-            all.depot.put(config, threads::here().cache, p);
+            thread_cache& cache = threads::here().cache;
+            if (void* before = cache.replace_front(p)) all.depot.put(config, cache, before);
         } else {
             all.depot.put_uncached(config, p);
         }
@@ -536,14 +586,18 @@ private:
         detail::magazine_depot& registered = depot();
         local.at_exit.run = &detach;
         local.attached = detail::run_at_thread_exit(local.at_exit);
-        if (local.attached) registered.attach(local.cache);
-        return local.attached;
+        if (!local.attached) return false;
+        threads::tell_distance();
+        local.cache.open_front();
+        registered.attach(local.cache);
+        return true;
     }
 
     static void detach(detail::thread_exit_node*) noexcept {
         static_pool_thread& local = threads::here();
         local.attached = false;
         all.depot.detach(config, local.cache);
+        local.cache.close_front();
     }
 
     // This thread's cache; null when it is not attached.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <acre/core/detail/declarations.hpp>
+#include <acre/core/detail/referred.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -14,12 +15,6 @@
 #define ACRE_ARGUMENTS                                                                                             \
     "acre: write what the template is of: pool<64>, object_pool<Orc>, inline_arena<4096>, typed_arena<Orc, 100>, " \
     "chunk_pool<100, 48>"
-#if defined(__clang__)
-#define ACRE_REFUSED_GUIDE __attribute__((unavailable(ACRE_ARGUMENTS)))
-#else
-#define ACRE_REFUSED_GUIDE
-#endif
-
 namespace acre {
 
 namespace detail {
@@ -36,24 +31,30 @@ concept number = std::is_arithmetic_v<Number>;
 }  // namespace detail
 
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE pool(Numbers...) -> pool<detail::arguments_missing<Numbers...>::number>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+pool(Numbers...) -> pool<detail::arguments_missing<Numbers...>::number>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE object_pool(Numbers...) -> object_pool<typename detail::arguments_missing<Numbers...>::type>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+object_pool(Numbers...) -> object_pool<typename detail::arguments_missing<Numbers...>::type>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE concurrent_pool(Numbers...) -> concurrent_pool<detail::arguments_missing<Numbers...>::number>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+concurrent_pool(Numbers...) -> concurrent_pool<detail::arguments_missing<Numbers...>::number>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE concurrent_object_pool(Numbers...)
-    -> concurrent_object_pool<typename detail::arguments_missing<Numbers...>::type>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+concurrent_object_pool(Numbers...) -> concurrent_object_pool<typename detail::arguments_missing<Numbers...>::type>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE inline_arena(Numbers...) -> inline_arena<detail::arguments_missing<Numbers...>::number>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+inline_arena(Numbers...) -> inline_arena<detail::arguments_missing<Numbers...>::number>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE typed_arena(Numbers...) -> typed_arena<int, detail::arguments_missing<Numbers...>::number>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+typed_arena(Numbers...) -> typed_arena<int, detail::arguments_missing<Numbers...>::number>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE chunk_pool(Numbers...) -> chunk_pool<detail::arguments_missing<Numbers...>::number, 64>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+chunk_pool(Numbers...) -> chunk_pool<detail::arguments_missing<Numbers...>::number, 64>;
 template <detail::number... Numbers>
-ACRE_REFUSED_GUIDE static_pool(Numbers...) -> static_pool<detail::arguments_missing<Numbers...>::number>;
+ACRE_UNAVAILABLE(ACRE_ARGUMENTS)
+static_pool(Numbers...) -> static_pool<detail::arguments_missing<Numbers...>::number>;
 
 }  // namespace acre
 
-#undef ACRE_REFUSED_GUIDE
 #undef ACRE_ARGUMENTS

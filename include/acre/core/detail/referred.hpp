@@ -123,6 +123,17 @@ concept copy_of = !std::is_const_v<Other> && std::is_convertible_v<Other*, R*>;
                     "pointer, {&other}; capture it in a lambda as [&level]; for a memory_resource, "    \
                     "write acre::pmr<acre::arena&>")))
 
+// Before and behind a function that is refused where code may also ask whether it can be called. Then g++ says of an
+// unavailable function that it can, and clang that it cannot; so g++ gets a deleted one, and prints the types of its
+// parameters. A static_assert would fail where code only asks.
+#if defined(__clang__)
+#define ACRE_UNAVAILABLE(text) __attribute__((unavailable(text)))
+#define ACRE_OR_DELETED
+#else
+#define ACRE_UNAVAILABLE(text)
+#define ACRE_OR_DELETED = delete
+#endif
+
 /// What is written in place of an R by mistake: another resource, what leads to one, or a std::reference_wrapper.
 template <class From, class R>
 concept mistaken_for = !stands_for<From, R> && !std::is_convertible_v<std::remove_reference_t<From>*, const R*> &&

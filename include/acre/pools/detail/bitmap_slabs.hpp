@@ -2,16 +2,18 @@
 // The geometry is an argument of each call, so that a pool of a compile-time size works with constants.
 //
 // Why it is fast: it never writes or reads a free slot, so a free touches no cache line of the slot. Addresses come out
-// ascending, so the cache can prefetch. Before it gathers more from the map, it hands out up to two slots
-// that were freed lately and are still in the cache: where each allocation follows a free in a pool of 20,000 slots,
-// that is 5 ns in place of 27. The map has one byte per slot, so that a free is one independent store. (With one bit
-// per slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing newest first was
-// slower than boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its lowest bit. Pools
-// that threads share mark the free slots that their magazines keep (free_mark.hpp), instead of writing the map. A map
-// byte that is set already, or a mark, is a double free; a header that names another owner is a pointer of another
-// pool; an address that is no multiple of the slot size lies in the middle of a slot. Every build detects these.
+// ascending, so the cache can prefetch. A pool of one size first hands out the slot that was freed last, which is in
+// the cache. A pool of many sizes hands out up to two slots that were freed lately before it gathers more from the map:
+// a class at random has one at hand or not, which the processor cannot predict. Where each allocation follows a free in
+// a pool of 20,000 slots, that is 5 ns in place of 27. The map has one byte per slot, so that a free is one independent
+// store. (With one bit per slot, frees of neighbours wait for each other's word: 5.4 cycles instead of 3.6, and freeing
+// newest first was slower than boost::pool.) The bytes of 64 slots are gathered into one word; allocating takes its
+// lowest bit. Pools that threads share mark the free slots that their magazines keep (free_mark.hpp), instead of
+// writing the map. A map byte that is set already, or a mark, is a double free; a header that names another owner is a
+// pointer of another pool; an address that is no multiple of the slot size lies in the middle of a slot. Every build
+// detects these.
 //
-// Cost: allocate 18 instructions, deallocate 22, constant time except for a new slab. used() and the walk
+// Cost: allocate 18 to 21 instructions, deallocate 20 to 22, constant time except for a new slab. used() and the walk
 // over live slots are linear in the slabs held. Not thread-safe.
 //
 // The map in each slab replaces the free list of Bonwick's slab allocator (1994), as in snmalloc and Mesh; the headers
@@ -86,6 +88,24 @@ public:
     [[gnu::always_inline]] bool take(const slab_geometry& geometry, void*& p) noexcept {
         return take_slot(geometry.stride, geometry.prefetch_bytes, p);
     }
+    /// The same for a pool of one size, which frees by give_back_newest: first the slot that was freed last. Sets
+    /// `state` to the slot's byte of the map.
+    [[gnu::always_inline]] bool take_newest(const slab_geometry& geometry, void*& p,
+                                            const std::uint8_t*& state) noexcept {
+        p = newest_;
+        if (p == nullptr) {
+            const std::uint64_t free = gathered_;
+            if (free == 0) [[unlikely]]
+                return false;
+            state = take_lowest(free, geometry.stride, geometry.prefetch_bytes, p);
+            return true;
+        }
+        newest_ = nullptr;
+        const place at = place_of(geometry, p);
+        state = at.home->states + at.slot;
+        set_state(at, slot_state::live);
+        return true;
+    }
 
     /// As take() above, for a geometry known at run time only: uses the slot size cached here, not the geometry.
     [[gnu::always_inline]] bool take(void*& p) noexcept { return take_slot(stride_, 2 * stride_, p); }
@@ -101,6 +121,10 @@ public:
     /// As refill, but null when the slabs held have no free slot.
     [[gnu::noinline]] void* refill_from_held(const slab_geometry& geometry) noexcept {
         // Before the map is gathered, which has them, too: the caller may not have tried take().
+        if (void* p = std::exchange(newest_, nullptr)) {
+            set_state(place_of(geometry, p), slot_state::live);
+            return p;
+        }
         if (void* p = nullptr; take_recent(p)) return p;
         // Uses up one slab before the next, in the order in which slabs got free slots. Where frees mirror allocations,
         // the slabs that the cache would evict last come first.
@@ -138,26 +162,31 @@ public:
     /// used-up slab, and when it is no live slot of this: then call give_back_slow, as the last that a function does,
     /// so that the usual path saves no register for it. For pools that one thread at a time uses.
     [[gnu::always_inline]] bool give_back(const slab_geometry& geometry, void* p, const place& at) noexcept {
-        if (is_poisoned(&at.home->names) || at.home->names.lister != this || !at.begins_slot) [[unlikely]]
+        if (!mark_given_back(at)) [[unlikely]]
             return false;
-        // Not atomic, and the array indexed twice: so the compiler compares and stores in memory, without an
-        // instruction for the byte's address.
-        if (at.home->states[at.slot] != slot_state::live) [[unlikely]]
-            return false;
-        at.home->states[at.slot] = slot_state::free;
         remember(p, at);
+        poison(p, geometry.slot_bytes);
+        return true;
+    }
+    /// The same for a pool of one size: the next allocation gets the slot.
+    [[gnu::always_inline]] bool give_back_newest(const slab_geometry& geometry, void* p, const place& at) noexcept {
+        if (!mark_given_back(at)) [[unlikely]]
+            return false;
+        if constexpr (!poisoning) newest_ = p;
         poison(p, geometry.slot_bytes);
         return true;
     }
     /// Frees a slot that give_back did not. Returns null, or the sentence for the mistake: then nothing has changed.
     [[nodiscard]] const char* give_back_slow(const slab_geometry& geometry, void* p) noexcept {
-        if (const char* what = mistake_with(geometry, p)) return what;
-        const place at = place_of(geometry, p);
-        assert(at.home->names.lister == nullptr);
-        mark_free(geometry, at, p);
-        remember(p, at);
-        list_last(at.home);
-        return nullptr;
+        const char* what = give_back_to_used_up(geometry, p);
+        if (what == nullptr) remember(p, place_of(geometry, p));
+        return what;
+    }
+    /// The same for one that give_back_newest did not.
+    [[nodiscard]] const char* give_back_newest_slow(const slab_geometry& geometry, void* p) noexcept {
+        const char* what = give_back_to_used_up(geometry, p);
+        if (what == nullptr && !poisoning) newest_ = p;
+        return what;
     }
 
     /// For pools that look at nothing in a free: lists a slot by a pointer in it, without a check. The slab still
@@ -258,6 +287,16 @@ public:
     /// True when the slot at `p`, which must lie in a slab of this, is not live.
     static bool is_free(const slab_geometry& geometry, const void* p) noexcept {
         return (state_of(place_of(geometry, p)) & ~slot_state::ending) != slot_state::live;
+    }
+
+    /// The byte of the map of the slot that `p` points to.
+    static const std::uint8_t* state_at(const slab_geometry& geometry, const void* p) noexcept {
+        const place at = place_of(geometry, p);
+        return at.home->states + at.slot;
+    }
+    /// True when the slot of this byte is not live. For pools that one thread at a time uses.
+    [[gnu::always_inline]] static bool was_freed(const std::uint8_t* state) noexcept {
+        return *state != slot_state::live;
     }
 
     /// True when `p` lies in a slab of this. Linear in the number of slabs.
@@ -605,8 +644,8 @@ private:
     // at hand or none, which the processor cannot predict.
     static constexpr std::uint32_t max_recent = 2;
 
-    // An allocation gets the slot before more are gathered from the map, so a slot is never both among these and
-    // gathered. Under AddressSanitizer a freed slot is used again as late as possible.
+    // An allocation gets the slot, as it gets newest_, before more are gathered from the map, so a slot is never both
+    // among these and gathered. Under AddressSanitizer a freed slot is used again as late as possible.
     [[gnu::always_inline]] void remember(void* p, const place& at) noexcept {
         if constexpr (!poisoning) {
             const std::uint32_t count = recent_count_;
@@ -631,12 +670,38 @@ private:
     [[gnu::always_inline]] bool take_slot(std::size_t stride, std::size_t prefetch_bytes, void*& p) noexcept {
         const std::uint64_t free = gathered_;
         if (free == 0) return take_recent(p);
+        take_lowest(free, stride, prefetch_bytes, p);
+        return true;
+    }
+    // Takes the lowest of the gathered slots `free` and returns its byte of the map.
+    [[gnu::always_inline]] const std::uint8_t* take_lowest(std::uint64_t free, std::size_t stride,
+                                                           std::size_t prefetch_bytes, void*& p) noexcept {
         gathered_ = free & (free - 1);
         const std::size_t index = static_cast<unsigned>(std::countr_zero(free));
         __atomic_store_n(group_states_ + index, slot_state::live, __ATOMIC_RELAXED);
         p = group_start_ + index * stride;
         // Slots come out ascending, so the next ones to be written are known.
         __builtin_prefetch(static_cast<std::byte*>(p) + prefetch_bytes, 1);
+        return group_states_ + index;
+    }
+
+    const char* give_back_to_used_up(const slab_geometry& geometry, void* p) noexcept {
+        if (const char* what = mistake_with(geometry, p)) return what;
+        const place at = place_of(geometry, p);
+        assert(at.home->names.lister == nullptr);
+        mark_free(geometry, at, p);
+        list_last(at.home);
+        return nullptr;
+    }
+
+    [[gnu::always_inline]] bool mark_given_back(const place& at) noexcept {
+        if (is_poisoned(&at.home->names) || at.home->names.lister != this || !at.begins_slot) [[unlikely]]
+            return false;
+        // Not atomic, and the array indexed twice: so the compiler compares and stores in memory, without an
+        // instruction for the byte's address.
+        if (at.home->states[at.slot] != slot_state::live) [[unlikely]]
+            return false;
+        at.home->states[at.slot] = slot_state::free;
         return true;
     }
 
@@ -649,6 +714,7 @@ private:
     void forget_next() noexcept {
         gathered_ = 0;
         recent_count_ = 0;
+        newest_ = nullptr;
     }
 
     // The first group from `group` on that has free slots; of->groups when there is none.
@@ -869,6 +935,7 @@ private:
     // place of 9.9).
     void* recent_slots_[max_recent] = {};
     std::uint8_t* recent_states_[max_recent] = {};
+    void* newest_ = nullptr;  // in a pool of one size: the slot freed last, if nothing was allocated since
 };
 
 }  // namespace acre::detail

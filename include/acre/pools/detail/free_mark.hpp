@@ -16,6 +16,7 @@
 #pragma once
 
 #include <acre/core/sanitizer.hpp>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,7 +38,12 @@ public:
         return is_poisoned(slot);
 #else
         make_defined(slot, offset);
-        return *at(slot, offset) == value_for(slot, owner);
+        const word value = value_for(slot, owner);
+        // One byte first: whatever part of the word the program wrote last, the processor has it at hand. A word of
+        // which it wrote a part just before would wait for that store (AMD Zen 4: 4 ns).
+        if (*byte_at(slot, offset) != static_cast<std::uint8_t>(value)) [[likely]]
+            return false;
+        return *at(slot, offset) == value;
 #endif
     }
     [[gnu::always_inline]] static void set(void* slot, std::size_t offset, const void* owner) noexcept {
@@ -54,6 +60,11 @@ private:
 
     static word value_for(const void* slot, const void* owner) noexcept {
         return reinterpret_cast<std::uintptr_t>(slot) ^ reinterpret_cast<std::uintptr_t>(owner) ^ no_address;
+    }
+    // The lowest byte of the word.
+    static volatile std::uint8_t* byte_at(void* slot, std::size_t offset) noexcept {
+        constexpr std::size_t lowest = std::endian::native == std::endian::big ? sizeof(word) - 1 : 0;
+        return static_cast<volatile std::uint8_t*>(slot) + offset + lowest;
     }
     static volatile stored_word* at(void* slot, std::size_t offset) noexcept {
         return reinterpret_cast<volatile stored_word*>(static_cast<std::byte*>(slot) + offset);

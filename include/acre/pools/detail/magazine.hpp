@@ -4,14 +4,20 @@
 // into its loaded magazine. Without the spare one, a thread that alternates between allocating and freeing at the end
 // of a magazine would visit the depot each time. A new cache has no magazine: the depot supplies both.
 //
-// Cost: take and put are nine and seven instructions. A cache is for one thread; any thread may read how many slots it
-// has.
+// Pools that the program has for itself add a place in front of the magazines, for the slot freed last. A program that
+// allocates and frees in turns then needs no count, whose value each call would wait for: a store and a load of the
+// same word take the processor longer than all the rest. Pools of many sizes do without: there the place is empty or
+// not at random, which the processor cannot predict.
+//
+// Cost: take and put are nine and seven instructions; four and four at the place in front, and behind it three and five
+// more. A cache is for one thread; any thread may read how many slots it has.
 #pragma once
 
 #include <acre/core/alignment.hpp>
 #include <acre/core/detail/minmax.hpp>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace acre::detail {
@@ -81,6 +87,16 @@ public:
         return true;
     }
 
+    /// As take_of, of a cache with a place in front.
+    template <class Words>
+    [[gnu::always_inline]] static bool take_front_of(Words cache, void*& slot) noexcept {
+        const std::uintptr_t front = cache.front();
+        if (front <= closed) return take_of(cache, slot);
+        cache.set_front(0);
+        slot = reinterpret_cast<void*>(front);
+        return true;
+    }
+
     /// Keeps a free slot; false when the loaded magazine is full.
     [[gnu::always_inline]] bool put(void* slot) noexcept { return put_of(words{*this}, slot); }
     /// As put, of a cache whose words are read and written through `cache`.
@@ -94,6 +110,30 @@ public:
         return true;
     }
 
+    /// As put_of, of a cache with a place in front. The slot that was there goes on to the magazine, so that slots are
+    /// allocated newest first.
+    template <class Words>
+    [[gnu::always_inline]] static bool put_front_of(Words cache, void* slot) noexcept {
+        const std::uintptr_t front = cache.front();
+        // That of a closed cache has no room, as it has no magazine.
+        if (front != 0 && !put_of(cache, reinterpret_cast<void*>(front))) return false;
+        cache.set_front(reinterpret_cast<std::uintptr_t>(slot));
+        return true;
+    }
+
+    [[gnu::always_inline]] bool take_front(void*& slot) noexcept { return take_front_of(words{*this}, slot); }
+    [[gnu::always_inline]] bool put_front(void* slot) noexcept { return put_front_of(words{*this}, slot); }
+
+    /// Keeps a free slot in front and returns the one that was there, or null.
+    void* replace_front(void* slot) noexcept {
+        void* before = unset_front();
+        front_.store(reinterpret_cast<std::uintptr_t>(slot), std::memory_order_relaxed);
+        return before;
+    }
+    /// Opens and closes the place in front. To close it, it must be empty.
+    void open_front() noexcept { front_.store(0, std::memory_order_relaxed); }
+    void close_front() noexcept { front_.store(closed, std::memory_order_relaxed); }
+
     /// Whether the loaded magazine got this slot last.
     bool got_last(const void* slot) const noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
@@ -102,10 +142,12 @@ public:
 
     /// Number of slots kept: exact in this thread, and in others while this one is idle.
     std::size_t kept() const noexcept {
-        return count_.load(std::memory_order_relaxed) + spare_count_.load(std::memory_order_relaxed);
+        return count_.load(std::memory_order_relaxed) + spare_count_.load(std::memory_order_relaxed) +
+               (front_.load(std::memory_order_relaxed) > closed ? 1 : 0);
     }
 
-    /// Where the words are that take_of and put_of need.
+    /// Where the words are that these functions need.
+    static constexpr std::size_t front_at() noexcept { return offsetof(thread_cache, front_); }
     static constexpr std::size_t count_at() noexcept { return offsetof(thread_cache, count_); }
     static constexpr std::size_t room_at() noexcept { return offsetof(thread_cache, room_); }
     static constexpr std::size_t loaded_at() noexcept { return offsetof(thread_cache, loaded_); }
@@ -116,6 +158,12 @@ private:
     // The words of an object.
     struct words {
         thread_cache& of;
+        [[gnu::always_inline]] std::uintptr_t front() const noexcept {
+            return of.front_.load(std::memory_order_relaxed);
+        }
+        [[gnu::always_inline]] void set_front(std::uintptr_t front) const noexcept {
+            of.front_.store(front, std::memory_order_relaxed);
+        }
         [[gnu::always_inline]] std::size_t count() const noexcept { return of.count_.load(std::memory_order_relaxed); }
         [[gnu::always_inline]] void set_count(std::size_t count) const noexcept {
             of.count_.store(count, std::memory_order_relaxed);
@@ -125,6 +173,17 @@ private:
         }
         [[gnu::always_inline]] magazine* loaded() const noexcept { return of.loaded_; }
     };
+
+    // In place of the slot in front: there is none, and none is kept.
+    static constexpr std::uintptr_t closed = 1;
+
+    // Takes the slot in front; null when there is none.
+    void* unset_front() noexcept {
+        const std::uintptr_t front = front_.load(std::memory_order_relaxed);
+        if (front <= closed) return nullptr;
+        open_front();
+        return reinterpret_cast<void*>(front);
+    }
 
     bool spare_has_slots() const noexcept { return spare_count_.load(std::memory_order_relaxed) != 0; }
 
@@ -159,13 +218,14 @@ private:
         return spare;
     }
 
-    // Both counts are relaxed everywhere: other threads only sum them up and read no slot because of them. At the
+    // Relaxed everywhere, as is front_: other threads only sum the slots up and read none because of that. At the
     // thread's end the depot's lock publishes slots and counts; callers of reset() keep other threads away.
     std::atomic<std::size_t> count_{0};  // of slots in the loaded magazine
     std::size_t room_ = 0;               // capacity of the loaded magazine; 0 when there is none
     magazine* loaded_ = nullptr;
     magazine* spare_ = nullptr;
     std::atomic<std::size_t> spare_count_{0};
+    std::atomic<std::uintptr_t> front_{closed};
     thread_cache* next_ = nullptr;  // in a list of the depot's
 };
 

@@ -267,8 +267,9 @@ public:
     const bitmap_slabs& slabs() const noexcept { return slabs_; }
 
 private:
-    // Upper limit of full magazines in the depot.
-    static constexpr std::size_t max_full = 16;
+    // Upper limit of full magazines in the depot: they have at most 1 MiB of slots, or 32 slots. Taking a slot from its
+    // slab and putting it back costs twice as much as the rest of the way.
+    static constexpr std::size_t max_full = 32;
 
     static void push(magazine*& list, magazine* added) noexcept {
         added->next = list;
@@ -380,6 +381,7 @@ private:
     }
 
     void flush(const depot_config& config, thread_cache& cache) noexcept {
+        if (void* slot = cache.unset_front()) give_back(config, slot);
         take_back(config, cache.unload());
         take_back(config, cache.unset_spare());
     }

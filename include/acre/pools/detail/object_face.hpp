@@ -45,14 +45,25 @@ public:
 
     /// Constructs a T from `arguments`. Throws as allocate(), and what the constructor throws: then the slot is free.
     template <class... Arguments>
-    T* create(Arguments&&... arguments) {
-        return construct(this->allocate(), std::forward<Arguments>(arguments)...);
+    [[gnu::always_inline]] T* create(Arguments&&... arguments) {
+        if constexpr (watches_slots<object_face>) {
+            const auto taken = this->allocate_watched();
+            return construct_watched(taken.slot, taken.state, std::forward<Arguments>(arguments)...);
+        } else {
+            return construct_unwatched(this->allocate(), std::forward<Arguments>(arguments)...);
+        }
     }
     /// As create, but null where try_allocate() gives null. Passes on what the constructor throws.
     template <class... Arguments>
     T* try_create(Arguments&&... arguments) {
-        void* p = this->try_allocate();
-        return p == nullptr ? nullptr : construct(p, std::forward<Arguments>(arguments)...);
+        if constexpr (watches_slots<object_face>) {
+            const auto taken = this->try_allocate_watched();
+            if (taken.slot == nullptr) return nullptr;
+            return construct_watched(taken.slot, taken.state, std::forward<Arguments>(arguments)...);
+        } else {
+            void* slot = this->try_allocate();
+            return slot == nullptr ? nullptr : construct_unwatched(slot, std::forward<Arguments>(arguments)...);
+        }
     }
     /// Destroys the object and frees its slot; null is a no-op. While the pool itself destroys its objects, one that is
     /// destroyed already is ignored, so destructors may destroy other objects of the pool.
@@ -116,8 +127,21 @@ protected:
     }
 
 private:
+    // Whether the pool hands out a slot together with what tells later, at less cost than is_free(), that it is free.
+    template <class Self>
+    static constexpr bool watches_slots = has_constructors<T> && requires(Self& self) { self.allocate_watched(); };
+
+    template <class State, class... Arguments>
+    [[gnu::always_inline]] T* construct_watched(void* slot, State state, Arguments&&... arguments) {
+        return construct(slot, [state] { return Pool::was_freed(state); }, std::forward<Arguments>(arguments)...);
+    }
     template <class... Arguments>
-    T* construct(void* slot, Arguments&&... arguments) {
+    [[gnu::always_inline]] T* construct_unwatched(void* slot, Arguments&&... arguments) {
+        return construct(slot, [this, slot] { return this->is_free(slot); }, std::forward<Arguments>(arguments)...);
+    }
+    // `was_freed` tells whether the slot is free.
+    template <class WasFreed, class... Arguments>
+    [[gnu::always_inline]] T* construct(void* slot, WasFreed was_freed, Arguments&&... arguments) {
         const std::size_t before = resets_;
         T* object = construct_at_or<T>(
             slot, [this, slot]() noexcept { this->deallocate(slot); }, std::forward<Arguments>(arguments)...);
@@ -126,7 +150,7 @@ private:
         if (resets_ != before) [[unlikely]]
             abort_on_misuse(Derived::name, mistake::reset_in_constructor, slot);
         if constexpr (has_constructors<T>) {
-            if ((exceptions_enabled || object != nullptr) && this->is_free(slot)) [[unlikely]]
+            if ((exceptions_enabled || object != nullptr) && was_freed()) [[unlikely]]
                 abort_on_misuse(Derived::name, mistake::freed_in_constructor, slot);
         }
         return object;
