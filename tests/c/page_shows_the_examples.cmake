@@ -1,8 +1,8 @@
-# docs/c.md shows these programs of examples/c word for word.
+# docs/c.md shows this program of examples/c word for word.
 #
 # cmake -D ROOT=(the repository) -P page_shows_the_examples.cmake
 file(READ ${ROOT}/docs/c.md text)
-foreach(example IN ITEMS arena general_heap)
+foreach(example IN ITEMS arena)
     file(READ ${ROOT}/examples/c/${example}.c program)
     string(FIND "${text}" "```c\n${program}```" found)
     if(found EQUAL -1)
