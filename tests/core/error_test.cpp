@@ -44,7 +44,7 @@ TEST(error, sentences_say_what_was_asked_and_what_there_was) {
     const acre::bad_alignment alignment{"acre::heap", 48};
     EXPECT_EQ(alignment.alignment(), 48u);
     const acre::bad_option option{"acre::arena", "max_block_bytes", 7, "first_block_bytes or more"};
-    EXPECT_STREQ(option.what(), "acre::arena: bad option: .max_block_bytes = 7, allowed is first_block_bytes or more");
+    EXPECT_STREQ(option.what(), "acre::arena: bad option: .max_block_bytes = 7; allowed: first_block_bytes or more");
     EXPECT_STREQ(option.option(), "max_block_bytes");
 }
 

@@ -295,7 +295,7 @@ public:
     const char* option() const noexcept { return option_; }
 
     /// The sentence of what(), with a place for each of the four.
-    static constexpr const char* pattern = "%: bad option: .% = %, allowed is %";
+    static constexpr const char* pattern = "%: bad option: .% = %; allowed: %";
 
 private:
     const char* option_;
