@@ -31,8 +31,8 @@ EXPECTED = {
                  "[0] = 0 live, shared", "[1] = 2 live", "[2] = 1 live, open in a thread", "[3] = 0 live"],
     "inline_messages": [
         "acre::inline_concurrent_multi_arena: 1 of 4 arenas of 256 bytes busy, {inline_messages} live "],
-    "bullets": ["acre::object_pool<bullet>: {bullets} slots of 8 bytes", "[0] = {x = 2, speed = 2.5}",
-                "[1] = {x = 3, speed = 3.5}", "[2] = {x = 9, speed = 9.5}"],
+    "bullets": ["acre::object_pool<bullet>: {bullets} slots of 8 bytes", "[0] = {x = 9, speed = 9.5}",
+                "[1] = {x = 2, speed = 2.5}", "[2] = {x = 3, speed = 3.5}"],
     "many_bullets": ["acre::object_pool<bullet>: {many_bullets} slots of 8 bytes", "[0] = {x = 0", "[5] = {x = 5",
                      "..."],
     "slots": ["acre::pool<24>: 1 live of {slots} slots of 24 bytes, and 1 larger block", "[0] = {address}"],
