@@ -792,7 +792,8 @@ TEST_F(candidates_of_groups, a_member_container_is_one_however_it_grows) {
     const advice& only = advised().advices[0];
     EXPECT_EQ(only.place.kind, place_kind::container);
     EXPECT_EQ(only.sites.size(), 2U);
-    EXPECT_EQ(title_of(only, paths()), "a multi_pool for std::vector<order> in functions of book");
+    EXPECT_EQ(title_of(only, paths()),
+              "a multi_pool for std::vector<order> in functions of book, and reserve() for its vectors");
 }
 
 TEST_F(candidates_of_groups, a_class_is_one_wherever_its_objects_are_made) {

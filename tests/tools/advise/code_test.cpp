@@ -16,6 +16,15 @@ namespace {
 
 using namespace acre::test;
 
+/// The verdicts whose code is made of types of acre.
+std::vector<verdict> other_allocators() {
+    std::vector<verdict> found;
+    for (const verdict which : all_verdicts) {
+        if (!traits_of(which).allocates_less) found.push_back(which);
+    }
+    return found;
+}
+
 class code : public testing::Test {
 protected:
     code()
@@ -115,7 +124,7 @@ TEST_F(code, all_of_it_compiles) {
     source << "struct thing { long value[6]; };\n"
               "struct base { virtual ~base() = default; long value[4]; };\nstruct derived : base { long more; };\n";
     int number = 0;
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             const std::string pasted = code_for(which, threads);
@@ -167,7 +176,7 @@ TEST_F(code, of_the_places_of_a_program_compiles) {
     places.push_back({.by_new = true});
     places.push_back({.kind = place_kind::hook, .name = "xmalloc"});
     int number = 0;
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave) continue;
         for (std::size_t first = 0; first < places.size(); first += 4) {
             advice each = advice_of(which, 1, stack_);
@@ -328,7 +337,7 @@ TEST_F(code, a_caution_tells_what_finds_a_string_by_another_text) {
 TEST_F(code, in_c_it_is_c) {
     use_c();
     const call_paths paths{made_.tables};
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave || in_c(which) != which) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             compile_c(code_of(advice_of(which, threads, stack_), paths));
@@ -456,7 +465,7 @@ TEST_F(code_of_files, of_several_files_is_for_a_header_that_they_include) {
     std::string header = "#pragma once\n#include <string>\n#include <vector>\nstruct thing { long value[6]; };\n";
     std::string uses;
     int number = 0;
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave || which == verdict::stack_buffer) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             if (which == verdict::scratch && threads == 1) continue;  // would have the same name
@@ -529,7 +538,7 @@ TEST_F(code_of_files, frees_count_where_they_use_the_code) {
 
 TEST_F(code_of_files, in_c_has_declarations_and_definitions) {
     const call_paths paths = paths_with({{"set", "src/set.c"}, {"process", "src/main.c"}, {"collect", "src/gc.c"}});
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave || which == verdict::stack_buffer || in_c(which) != which) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             advice each = advice_in(paths, which, threads);
@@ -596,7 +605,7 @@ TEST_F(code, in_c_strdup_has_a_function_in_its_place) {
 TEST_F(code, in_c_a_caution_says_that_other_lines_may_free) {
     use_c();
     const call_paths paths{made_.tables};
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave || in_c(which) != which) continue;
         const std::string text = cautions_text(advice_of(which, 1, stack_), paths);
         EXPECT_EQ(text.find("was not reached in this run") != std::string::npos, which != verdict::stack_buffer)
@@ -674,7 +683,7 @@ TEST_F(code, in_c_threads_share_an_arena_that_is_not_reset) {
 TEST_F(code, in_c_it_has_a_calloc_where_the_program_calls_that) {
     use_c();
     const call_paths paths{made_.tables};
-    for (const verdict which : all_verdicts) {
+    for (const verdict which : other_allocators()) {
         if (which == verdict::leave || in_c(which) != which) continue;
         for (const std::uint64_t threads : {1U, 4U}) {
             advice each = advice_of(which, threads, stack_);

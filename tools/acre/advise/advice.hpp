@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "change_places.hpp"
 #include "group.hpp"
+#include "growth_figures.hpp"
 #include "replay/interval.hpp"
 #include "reset_passes.hpp"
 #include "resident_play.hpp"
@@ -19,6 +21,8 @@
 #include "verdict.hpp"
 
 namespace acre::tool {
+
+class growing_contexts;
 
 /// A site with the number of its objects that an advice is about.
 struct site_objects {
@@ -57,6 +61,7 @@ struct measured_saving {
     std::optional<double> share_of_cpu;                // median, of the run's CPU time where that is known
     interval ratio;                                    // the candidate's time to malloc's
     double malloc_nanoseconds = 0;                     // of these allocations in the whole run, on a clean heap
+    double copies_nanoseconds = 0;                     // of what growing containers copy, likewise
     std::optional<double> malloc_in_run_nanoseconds;   // less, where the replay of all allocations gives them less
     std::uint64_t system_peak_bytes = 0;
     std::uint64_t candidate_peak_bytes = 0;
@@ -66,6 +71,12 @@ struct measured_saving {
     std::string failure;        // why the candidate could not be replayed
 
     double cpu_nanoseconds = 0;  // of the recorded run; 0: not known
+    bool is_of_fewer = false;    // of allocations that the program need not make
+
+    /// What a program gained that allocates less, relative to what is measured here (bench/results/advice.md): malloc
+    /// overlaps with other work in a program, and growing takes more than its calls and copies.
+    static constexpr double min_of_fewer = 0.4;
+    static constexpr double max_of_fewer = 1.6;
 
     /// Bounds for a program's gain from an advice, relative to the replay on a clean heap (docs/advise_rules.md).
     /// It gains less where malloc's cache misses overlap with other work. It gains more where destructors need not run
@@ -80,6 +91,7 @@ struct measured_saving {
 
     /// The saving to expect in the program; at most the CPU time of the run. The median is that of objects in a cache.
     interval expected() const noexcept {
+        if (is_of_fewer) return expected_of_fewer();
         const double low = std::min(times(nanoseconds.low, min_of_replay), most_that_is_sure());
         const double usual = highest(times(nanoseconds.high, max_of_replay), low);
         if (live_peak_bytes <= large_peak) return {low, (low + usual) / 2, usual};
@@ -99,6 +111,12 @@ struct measured_saving {
     bool is_open() const noexcept { return cpu_nanoseconds > 0 && expected().high >= cpu_nanoseconds; }
 
 private:
+    interval expected_of_fewer() const noexcept {
+        const double most = cpu_nanoseconds > 0 ? cpu_nanoseconds : std::numeric_limits<double>::infinity();
+        return {times(nanoseconds.low, min_of_fewer), std::min(nanoseconds.median, most),
+                std::min(max_of_fewer * nanoseconds.high, most)};
+    }
+
     /// A loss is what was measured.
     static double times(double saved, double factor) noexcept { return saved > 0 ? factor * saved : saved; }
 
@@ -197,6 +215,9 @@ struct advice {
     std::vector<path_objects> by_path;
     context_set contexts;
     group_figures figures;
+    std::optional<growth_figures> growth;  // of containers whose buffers the program need not allocate so often
+    std::uint64_t grown = 0;               // of its objects: buffers of a std::vector that grows
+    std::shared_ptr<const growing_contexts> growing;  // of the run, if some of its containers grow
     generation_figures generations;
     reset_passes resets;  // of a scope; none is occupied
     std::optional<refused_arena> refused;
@@ -239,6 +260,17 @@ struct advice {
         return is_known_by_runs() ? in_runs->nanoseconds.median : saving.nanoseconds.median;
     }
 };
+
+/// Whether what is recommended allocates less, rather than elsewhere.
+inline bool allocates_less(const advice& each) {
+    return traits_of(each.candidate).allocates_less;
+}
+
+/// The order of recommendations: allocate less, then elsewhere; of each what saves most.
+inline bool comes_before(const advice& a, const advice& b) {
+    if (allocates_less(a) != allocates_less(b)) return allocates_less(a);
+    return a.expected_nanoseconds().median > b.expected_nanoseconds().median;
+}
 
 /// A class whose objects come from one pool, unless it is a struct of C.
 inline bool may_be_pooled_class(const advice& each) {

@@ -398,6 +398,11 @@ void name_variables(advice_list& list, const call_paths& paths) {
 
 std::string code_of(const advice& each, const call_paths& paths) {
     if (each.candidate == verdict::leave) return {};
+    const verdict_traits& traits = traits_of(each.candidate);
+    if (traits.allocates_less) {
+        const bool is_member = each.escape_depth != 0 && *traits.code.object != '\0';
+        return filled(is_member ? traits.code.object : traits.code.begin, each, paths);
+    }
     if (has_hook_of_acre(each.place)) return std::string{each.place.library->code};
     if (is_in_c(each, paths)) return c_code_of(each, paths);
     if (const auto classes = pooled_classes_of(each, paths); !classes.empty()) return code_of_classes(classes);

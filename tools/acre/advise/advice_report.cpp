@@ -143,6 +143,7 @@ nlohmann::json saving_json(const measured_saving& saving) {
             {"fragmented_without_frees_nanoseconds", or_null(saving.fragmented_without_frees)},
             {"preload", saving.preload ? preload_json(*saving.preload) : nullptr},
             {"malloc_ns", saving.malloc_nanoseconds},
+            {"copies_ns", saving.copies_nanoseconds},
             {"malloc_in_run_ns", number_or_null(saving.malloc_in_run_nanoseconds)},
             {"nanoseconds", interval_json(saving.nanoseconds)},
             {"share_of_cpu", number_or_null(saving.share_of_cpu)},
@@ -211,6 +212,21 @@ nlohmann::json evidence_json(const advice& each, const call_paths& paths) {
     return evidence;
 }
 
+/// Null where nothing is said of containers that grow, or are made anew.
+nlohmann::json growth_json(const advice& each) {
+    if (!each.growth) return nullptr;
+    const growth_figures& of = *each.growth;
+    return {{"containers", of.containers},
+            {"replaced", of.replaced},
+            {"copied_bytes", of.copied_bytes},
+            {"most_alive", of.most_alive},
+            {"element_bytes", of.element_bytes == 0 ? nlohmann::json() : nlohmann::json(of.element_bytes)},
+            {"median_bytes", of.median_bytes},
+            {"p99_bytes", of.p99_bytes},
+            {"largest_bytes", of.largest_bytes},
+            {"reserve_bytes", of.bytes_to_reserve()}};
+}
+
 nlohmann::json options_json(const advice& each) {
     switch (traits_of(each.candidate).size) {
         case sized_by::first_block:
@@ -269,6 +285,7 @@ nlohmann::json entry_json(const advice& each, const call_paths& paths) {
             {"saving", saving_json(each.saving)},
             {"in_runs", in_runs_json(each)},
             {"instead", instead_json(each)},
+            {"growth", growth_json(each)},
             {"evidence", evidence_json(each, paths)},
             {"sites", sites_json(each.sites, paths)},
             {"blockers", sites_json(each.blockers, paths)},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "growth_links.hpp"
 #include "replay/sequence_builder.hpp"
 
 namespace acre::tool {
@@ -76,33 +77,77 @@ replay_window twice(const replay_window& window) {
 
 using events_by_thread = std::map<std::uint32_t, std::vector<advised_event>>;
 
-events_by_thread advised_events(const history& run, const advice& of, const replay_window& window) {
-    std::vector<bool> member(run.contexts().size());
-    for (const std::uint32_t context : of.contexts) member[context] = true;
-    std::vector<std::uint32_t> number_of_slot(run.slots());
-    std::uint32_t objects = 0;
-    const std::uint64_t first_pages =
-        std::min(of.figures.largest_thread_peak, of.figures.peak_objects * touched_bytes::least);
-    object_sample sample{run, period_of(of.figures.events(), first_pages, window)};
-    events_by_thread events;
-    run.for_each([&](const recorded_event& each) {
-        if (!member[each.context] || !sample.has(each)) return;
-        if (each.allocates) number_of_slot[each.slot] = objects++;
-        events[each.thread].push_back({.size = each.size,
-                                       .object = number_of_slot[each.slot],
-                                       .alignment_log2 = each.alignment_log2,
-                                       .allocates = each.allocates,
-                                       .by_realloc = each.by_realloc,
-                                       .by_new = each.by_new,
-                                       .in_function = !each.allocates && each.function == of.function});
-    });
-    return events;
-}
+/// Collects the events of an advice.
+class event_collection {
+public:
+    event_collection(const history& run, const advice& of, const replay_window& window, growth_as growth)
+        : of_{of},
+          member_(run.contexts().size()),
+          number_of_slot_(run.slots()),
+          first_of_slot_(run.slots()),
+          sample_{run, period(of, window)} {
+        for (const std::uint32_t context : of.contexts) member_[context] = true;
+        if (growth == growth_as::reserved && of.growing) links_.emplace(run, *of.growing);
+        run.for_each([&](const recorded_event& each) { hear(each); });
+    }
+
+    events_by_thread take() { return std::move(events_); }
+
+private:
+    static std::uint64_t period(const advice& of, const replay_window& window) {
+        const group_figures& figures = of.figures;
+        const std::uint64_t first_pages =
+            std::min(figures.largest_thread_peak, figures.peak_objects * touched_bytes::least);
+        return period_of(figures.events(), first_pages, window);
+    }
+
+    void hear(const recorded_event& each) {
+        const std::optional<growth_link> link = links_ ? links_->hear(each) : std::nullopt;
+        if (!member_[each.context] || !sample_.has(each)) return;
+        std::vector<advised_event>& events = events_[each.thread];
+        if (link && is_reserved(each.context) && has_just_begun(link->to_slot, events)) return stand_for(*link, events);
+        if (each.allocates) {
+            number_of_slot_[each.slot] = objects_++;
+            first_of_slot_[each.slot] = events.size();
+        }
+        events.push_back({.size = each.size,
+                          .object = number_of_slot_[each.slot],
+                          .alignment_log2 = each.alignment_log2,
+                          .allocates = each.allocates,
+                          .by_realloc = each.by_realloc,
+                          .by_new = each.by_new,
+                          .in_function = !each.allocates && each.function == of_.function});
+    }
+
+    /// A std::string copies its characters with any allocator.
+    bool is_reserved(std::uint32_t context) const { return of_.growth || of_.growing->is_vector(context); }
+
+    bool has_just_begun(std::uint32_t slot, const std::vector<advised_event>& events) const {
+        return !events.empty() && events.back().allocates && events.back().object == number_of_slot_[slot];
+    }
+
+    /// The first buffer of the container has the size of this one, which is left out.
+    void stand_for(const growth_link& link, std::vector<advised_event>& events) {
+        events.pop_back();
+        events[first_of_slot_[link.from_slot]].size = link.to_size;
+        first_of_slot_[link.to_slot] = first_of_slot_[link.from_slot];
+        number_of_slot_[link.to_slot] = number_of_slot_[link.from_slot];
+    }
+
+    const advice& of_;
+    std::vector<bool> member_;
+    std::vector<std::uint32_t> number_of_slot_;
+    std::vector<std::size_t> first_of_slot_;  // position among the events of its thread
+    object_sample sample_;
+    std::optional<growth_links> links_;
+    events_by_thread events_;
+    std::uint32_t objects_ = 0;
+};
 
 }  // namespace
 
-sequence advised_sequence(const history& run, const advice& of, const replay_window& window) {
-    events_by_thread events = advised_events(run, of, window);
+sequence advised_sequence(const history& run, const advice& of, const replay_window& window, growth_as growth) {
+    events_by_thread events = event_collection{run, of, window, growth}.take();
     const reset_point at = traits_of(of.candidate).reset;
     const replay_window end = twice(window);
     sequence_builder builder;

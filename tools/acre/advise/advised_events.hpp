@@ -12,10 +12,14 @@
 
 namespace acre::tool {
 
+/// Containers that grow: as they were recorded, or with the last buffer from the beginning, as after reserve().
+enum class growth_as : std::uint8_t { recorded, reserved };
+
 /// The steps of an advice's allocations, thread after thread, as each thread would have its own arena or pool. Arenas
 /// and scratches are reset as verdict_traits::reset says. Of more events than the window has, or of more live bytes,
 /// takes a sample: stretches of allocations from the whole run, with their frees.
-sequence advised_sequence(const history& run, const advice& of, const replay_window& window = {});
+sequence advised_sequence(const history& run, const advice& of, const replay_window& window = {},
+                          growth_as growth = growth_as::recorded);
 
 /// The steps of a run, of all threads; likewise.
 sequence steps_of(const history& run, const replay_window& window = {});

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "advice_code.hpp"
+#include "fewer_allocations.hpp"
 #include "heap_in_c.hpp"
 #include "joined_advice.hpp"
 #include "malloc_callers.hpp"
@@ -123,10 +126,11 @@ public:
         : run_{run},
           paths_{paths},
           places_{run, paths},
-          scopes_{run, paths, places_},
+          scopes_{std::in_place, run, paths, places_},
           depths_{run, paths},
           lines_{run, paths},
-          callers_{run, paths} {
+          callers_{run, paths},
+          growing_{std::make_shared<growing_contexts>(run, paths, places_)} {
         list_.objects = run.object_count();
         for (const allocation_context& each : run.contexts()) list_.bytes += each.bytes;
         list_.of_resource = run.is_of_resource();
@@ -134,8 +138,10 @@ public:
     }
 
     advice_list find() {
+        if (!list_.is_sample() && !list_.of_resource) find_fewer();
         if (!list_.is_sample()) find_in_scopes();
         find_at_sites();
+        std::ranges::move(fewer_, std::back_inserter(list_.advices));
         for (advice& each : list_.advices) complete(each);
         const heap_in_c heap{run_, paths_, callers_, list_.objects};
         heap.join_what_functions_share(list_.advices);
@@ -160,8 +166,81 @@ private:
         std::map<std::uint32_t, group_figures> figures;  // of groups worth a look
     };
 
+    /// What the program need not allocate comes before all that would allocate it in another way.
+    void find_fewer() {
+        const std::vector<buffer_group> groups = find_buffer_groups(run_, places_, *growing_);
+        std::vector<std::uint32_t> group_of_context(run_.contexts().size(), no_group);
+        for (const buffer_group& each : groups) {
+            const verdict candidate = rule_for_buffers(each.figures, may_be_kept(each)).candidate;
+            if (candidate == verdict::leave) continue;
+            for (const std::uint32_t context : each.contexts)
+                group_of_context[context] = static_cast<std::uint32_t>(fewer_.size());
+            advice found;
+            found.candidate = candidate;
+            found.contexts = each.contexts;
+            found.place = places_.of(each.contexts.front());
+            found.growth = each.figures;
+            found.escape_depth = depths_.of(each.contexts);
+            fewer_.push_back(std::move(found));
+        }
+        if (fewer_.empty()) return;
+        const auto figures = study_groups(run_, group_of_context, fewer_.size());
+        for (std::size_t i = 0; i < figures.size(); ++i) fewer_[i].figures = figures[i];
+    }
+
+    /// An arena may have these with all else that dies in a function, if that is more: it is one change for all.
+    void search_scopes() {
+        const auto claim = [&](const advice& each) { scopes_->claim(each.contexts); };
+        list_.advices = scopes_->find();
+        std::vector<const advice*> taken;
+        for (const advice& scope : list_.advices) {
+            if (!needs_mostly_fewer(scope)) continue;
+            for (const advice& each : fewer_) {
+                if (overlap(each, scope)) taken.push_back(&each);
+            }
+        }
+        if (!taken.empty()) {
+            scopes_.emplace(run_, paths_, places_);
+            for (const advice* each : taken) claim(*each);
+            list_.advices = scopes_->find();
+        }
+        std::erase_if(fewer_, [&](const advice& each) {
+            return std::ranges::any_of(list_.advices, [&](const advice& scope) { return overlap(each, scope); });
+        });
+        std::ranges::for_each(fewer_, claim);
+    }
+
+    /// Whether most of what a scope allocates need not be: a container that grows is one, with all its buffers.
+    bool needs_mostly_fewer(const advice& scope) const {
+        std::uint64_t containers = 0;
+        std::uint64_t replaced = 0;
+        for (const advice& each : fewer_) {
+            if (!overlap(each, scope)) continue;
+            containers += each.growth->containers;
+            replaced += each.growth->replaced;
+        }
+        const auto all = static_cast<double>(objects_in(scope.contexts)) - static_cast<double>(replaced);
+        return static_cast<double>(containers) >= threshold::most_of_scope * all;
+    }
+
+    static bool overlap(const advice& a, const advice& b) {
+        return std::ranges::find_first_of(a.contexts, b.contexts) != a.contexts.end();
+    }
+
+    /// One at a time, made and freed in one function.
+    bool may_be_kept(const buffer_group& of) const {
+        const auto ends_here = [&](std::uint32_t number) {
+            const allocation_context& context = run_.contexts()[number];
+            return context.never_freed == 0 && context.owner != 0 && !context.crosses_threads &&
+                   !paths_.is_recursive(context.owner);
+        };
+        const bool is_member = !places_.of(of.contexts.front()).within.empty();
+        return of.figures.most_alive == 1 && std::ranges::all_of(of.contexts, ends_here) &&
+               (depths_.of(of.contexts) == 0 || is_member) && are_variables(of.contexts, run_, paths_);
+    }
+
     void find_in_scopes() {
-        list_.advices = scopes_.find();
+        search_scopes();
         for (advice& each : list_.advices) give_back_strays(each);
         std::vector<std::uint32_t> groups(run_.contexts().size(), no_group);
         for (std::uint32_t i = 0; i < list_.advices.size(); ++i) {
@@ -199,7 +278,7 @@ private:
     void find_at_sites() {
         open_ = given_back_;
         for (std::uint32_t i = 0; i < run_.contexts().size(); ++i) {
-            if (!scopes_.claimed()[i]) open_.push_back(i);
+            if (!scopes_->claimed()[i]) open_.push_back(i);
         }
         std::sort(open_.begin(), open_.end());
         context_set open = open_;
@@ -235,7 +314,7 @@ private:
     void join_strings() {
         const auto holds_strings = [&](const advice& each) {
             return !each.of_scope && !is_in_c(each, paths_) && each.place.kind == place_kind::container &&
-                   each.place.name.find(string_name) != std::string::npos;
+                   !traits_of(each.candidate).allocates_less && each.place.name.find(string_name) != std::string::npos;
         };
         const auto is_pooled_string = [&](const advice& each) {
             const bool is_pooled = traits_of(each.candidate).in_c.has_value() || each.candidate == verdict::multi_arena;
@@ -403,7 +482,7 @@ private:
 
     /// The innermost refused arena that would have served most of the objects.
     std::optional<refused_arena> refused_for(const advice& each) const {
-        for (const auto& [refused, contexts] : std::views::reverse(scopes_.refused())) {
+        for (const auto& [refused, contexts] : std::views::reverse(scopes_->refused())) {
             context_set both;
             std::ranges::set_intersection(sorted(each.contexts), sorted(contexts), std::back_inserter(both));
             if (2 * objects_in(both) >= each.figures.objects) return refused;
@@ -413,7 +492,7 @@ private:
 
     /// The function in which most of the objects die, though a few of its sites' objects live on.
     std::optional<rare_escape> escape_of(const advice& each) const {
-        for (const auto& [function, contexts] : scopes_.escaping()) {
+        for (const auto& [function, contexts] : scopes_->escaping()) {
             context_set both;
             std::ranges::set_intersection(sorted(each.contexts), contexts, std::back_inserter(both));
             if (2 * objects_in(both) < each.figures.objects) continue;
@@ -524,6 +603,8 @@ private:
         fill_sites(each, run_);
         fill_places(each);
         each.share = share_of(each.figures.objects);
+        note_growth(each);
+        if (traits_of(each.candidate).allocates_less) return complete_fewer(each);
         if (is_of_library(each)) each.candidate = traits_of(each.candidate).for_containers;
         const bool is_c = is_in_c(each, paths_);
         if (is_c) each.candidate = in_c(each.candidate);
@@ -552,6 +633,27 @@ private:
         if (is_c) check_lines(each);
         // Only what serves any object, and frees malloc's as well, can stand for all calls in a function.
         if (is_c && each.candidate == verdict::general_heap) each.malloc_callers = callers_.of(each.contexts);
+    }
+
+    /// Where too little is saved, what the rule for a site says may still be worth it.
+    void complete_fewer(advice& each) const {
+        const verdict candidate = each.candidate;
+        const verdict otherwise = traits_of(rule_for(each.figures, no_owner).candidate).for_containers;
+        each.in_plan = each.candidate = otherwise;
+        choose_sizes(each, run_);
+        each.decision = each.candidate = candidate;
+        each.function = scope_of_site(each);
+    }
+
+    /// A std::vector with another allocator moves its elements one by one where it grows. It is judged by its last
+    /// buffers.
+    void note_growth(advice& each) const {
+        for (const std::uint32_t context : each.contexts) {
+            const allocation_context& of = run_.contexts()[context];
+            const bool grows = growing_->is_vector(context) && growing_->grows(context) && of.smallest < of.largest;
+            if (grows) each.grown += of.objects;
+        }
+        if (each.grown != 0 || each.growth) each.growing = growing_;
     }
 
     /// Code in C is followed line by line: a line that frees or allocates objects of others as well must not change,
@@ -668,10 +770,12 @@ private:
     const history& run_;
     const call_paths& paths_;
     change_places places_;
-    scope_search scopes_;
+    std::optional<scope_search> scopes_;
     escape_depths depths_;
     shared_lines lines_;
     malloc_callers callers_;
+    std::shared_ptr<const growing_contexts> growing_;
+    std::vector<advice> fewer_;  // of allocations that the program need not make
     context_set given_back_;
     std::vector<context_set> small_;
     context_set open_;  // for the sites, at first

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "code_places.hpp"
+#include "growth_wording.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {
@@ -137,6 +138,8 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("max_block_bytes", std::to_string(std::max<std::uint64_t>(each.block_bytes, 1 << 20)));
     add("arena_bytes_number", std::to_string(each.arena_bytes));
     add("c_alignment", c_alignment_of(each));
+    const code_values growth = growth_values(each, paths);
+    for (const auto& [name, value] : growth) add(name, value);
     for (const auto& [name, value] : more) add(name, value);
     return fmt::vformat(text, values);
 }

@@ -130,14 +130,12 @@ std::optional<all_changes> changes_together(const advice_list& list, const first
 }
 
 std::optional<first_step> best_advice(const advice_list& list, const call_paths& paths) {
-    std::optional<first_step> best;
+    std::optional<std::size_t> best;
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
-        const advice& each = list.advices[i];
-        if (!is_worth_it(each, list)) continue;
-        if (best && each.expected_nanoseconds().median <= best->nanoseconds.median) continue;
-        best = step_of(list, i, paths);
+        if (!is_worth_it(list.advices[i], list)) continue;
+        if (!best || comes_before(list.advices[i], list.advices[*best])) best = i;
     }
-    return best;
+    return best ? std::optional{step_of(list, *best, paths)} : std::nullopt;
 }
 
 /// A change whose runs do not exclude a loss, but saved much in their median: not to be left untold beside a preload.
@@ -155,6 +153,11 @@ std::optional<first_step> uncertain_change(const advice_list& list, const call_p
     return best;
 }
 
+/// To allocate less comes first. Another change of the code must save more than a malloc that only has to be preloaded.
+bool goes_before(const advice& change, const preload_saving& preload) {
+    return allocates_less(change) || change.median_nanoseconds() >= worth_of_code * preload.nanoseconds.median;
+}
+
 /// What no code is needed for, and saves as much in the runs as the best change of the code, although so few rounds do
 /// not exclude that it saves nothing.
 std::optional<first_step> preload_instead(const advice_list& list, const first_step& change) {
@@ -162,7 +165,7 @@ std::optional<first_step> preload_instead(const advice_list& list, const first_s
     if (!list.runs || preload == nullptr || is_worth_it(*preload, list)) return std::nullopt;
     const double saved = preload->nanoseconds.median;
     if (share_of(saved, list).value_or(0) < too_much_to_leave) return std::nullopt;
-    if (list.advices[*change.advice].median_nanoseconds() >= worth_of_code * saved) return std::nullopt;
+    if (goes_before(list.advices[*change.advice], *preload)) return std::nullopt;
     first_step step = step_of(*preload, list);
     step.is_certain = false;
     return step;
@@ -183,6 +186,7 @@ std::optional<first_step> best_perhaps(const advice_list& list, const call_paths
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         const advice& each = list.advices[i];
         if (!(each.saving.done || each.in_runs) || each.candidate == verdict::leave) continue;
+        if (allocates_less(each) && each.expected_nanoseconds().low <= 0) continue;
         consider(step_of(list, i, paths), each.decision != verdict::leave);
     }
     return best;
@@ -333,10 +337,8 @@ first_steps first_steps_of(const advice_list& list, const call_paths& paths) {
         return found;
     }
     // Each as it was in runs, or as replayed on a clean heap.
-    const bool code_first =
-        preload != nullptr && change &&
-        list.advices[*change->advice].median_nanoseconds() >= worth_of_code * preload->nanoseconds.median;
-    if (code_first) std::swap(found.steps.front(), found.steps.back());
+    if (preload != nullptr && change && goes_before(list.advices[*change->advice], *preload))
+        std::swap(found.steps.front(), found.steps.back());
     return found;
 }
 

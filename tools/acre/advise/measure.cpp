@@ -12,6 +12,7 @@
 #include "advice_code.hpp"
 #include "advised_events.hpp"
 #include "candidates.hpp"
+#include "growth_trial.hpp"
 #include "joined_advice.hpp"
 #include "programs/preloadable_library.hpp"
 #include "replay/comparison.hpp"
@@ -181,6 +182,22 @@ void note_fragmented(advice& each, const line_up& contest, const comparison& fou
     if (finished(found, contest.without_frees)) {
         saving.fragmented_without_frees = saved(*contest.without_frees);
     }
+}
+
+void note_fewer(advice& each, const interval& now, const interval& then, const interval& copies,
+                std::uint64_t cpu_nanoseconds) {
+    measured_saving& saving = each.saving;
+    if (!saving.failure.empty()) return;
+    saving.done = saving.is_of_fewer = true;
+    saving.cpu_nanoseconds = static_cast<double>(cpu_nanoseconds);
+    const interval left = relative(now, then);
+    saving.nanoseconds = {left.low + copies.low, left.median + copies.median, left.high + copies.high};
+    saving.malloc_nanoseconds = now.median;
+    saving.copies_nanoseconds = copies.median;
+    const double ratio = now.median > 0 ? then.median / now.median : 0;
+    saving.ratio = {ratio, ratio, ratio};
+    saving.system_peak_bytes = saving.candidate_peak_bytes = each.figures.peak_bytes;
+    if (cpu_nanoseconds != 0) saving.share_of_cpu = saving.nanoseconds.median / static_cast<double>(cpu_nanoseconds);
 }
 
 /// Decides for `leave` where nothing is gained, or too little for the change.
@@ -439,8 +456,46 @@ private:
     using clock = std::chrono::steady_clock;
 
     void measure(advice& each) {
+        if (traits_of(each.candidate).allocates_less) return measure_fewer(each);
         measure_candidate(each);
         if (each.candidate == verdict::multi_arena) measure_as_pool(each);
+    }
+
+    /// The allocations with the program's malloc, less those that stay, and what is copied.
+    void measure_fewer(advice& each) {
+        const double seconds = take_seconds_for(each);
+        const interval now = time_in_malloc(each, seconds / 2, growth_as::recorded);
+        interval then;
+        if (each.candidate == verdict::reserve) then = time_in_malloc(each, seconds / 2, growth_as::reserved);
+        note_fewer(each, now, then, time_of_copies(*each.growth), list_.cpu_nanoseconds);
+        decide(each);
+        decide_by_runs(each, list_.cpu_nanoseconds);
+        if (each.decision != verdict::leave || each.in_plan == verdict::leave) return;
+        advice elsewhere = each;
+        elsewhere.candidate = elsewhere.decision = each.in_plan;
+        elsewhere.growth.reset();
+        elsewhere.reason.clear();
+        elsewhere.saving = {};
+        measure(elsewhere);
+        if (elsewhere.decision != verdict::leave) each = std::move(elsewhere);
+    }
+
+    interval time_in_malloc(advice& each, double seconds, growth_as growth) {
+        comparison_options options;
+        options.max_seconds = options.latest_seconds = seconds;
+        options.shortest_trial = shortest_trial;
+        std::vector<contender> contenders;
+        if (mallocs_.own) contenders.push_back(*mallocs_.own);
+        for (contender& own : contenders) own.time_only = true;
+        const double plays = (rounds_of_advice + plays_before_rounds) * static_cast<double>(contenders.size() + 1);
+        const replay_window window = timed_window(seconds, plays);
+        const sequence steps = advised_sequence(run_, each, window, growth);
+        if (growth == growth_as::recorded) each.saving.replayed_share = replayed_share(steps, each.figures.events());
+        const comparison found = compare(host_, steps.view(), contenders, options);
+        each.saving.rounds = found.rounds;
+        const standing& of = contenders.empty() ? found.system : found.standings.front();
+        if (of.failed()) each.saving.failure = "the replay failed";
+        return doubted(of_all_events(of.net_nanoseconds, each.saving.replayed_share), found.rounds, found);
     }
 
     /// A multi_pool is the simpler change, without a number of arenas that fits this run alone: arenas are advised only
@@ -477,7 +532,8 @@ private:
         options.shortest_trial = shortest_trial;
         const double plays =
             (rounds_of_advice + plays_before_rounds) * static_cast<double>(contest.contenders.size() + 1);
-        const sequence steps = advised_sequence(run_, each, timed_window(options.max_seconds, plays));
+        const sequence steps =
+            advised_sequence(run_, each, timed_window(options.max_seconds, plays), growth_as::reserved);
         each.saving.replayed_share = replayed_share(steps, each.figures.events());
         options.min_saving =
             threshold::worth_the_change * each.saving.replayed_share * static_cast<double>(list_.cpu_nanoseconds);

@@ -91,6 +91,14 @@ ruling rule_for_scope(const group_figures& figures, const generation_figures& ge
     return {};
 }
 
+ruling rule_for_buffers(const growth_figures& figures, bool may_be_kept) {
+    const bool grows = figures.replaced >= figures.containers;
+    const bool keeps = may_be_kept && figures.containers >= threshold::turns;
+    const auto for_reserve = threshold::worth_of_moving * static_cast<double>(figures.replaced);
+    if (keeps && (!grows || static_cast<double>(figures.buffers()) >= for_reserve)) return {verdict::keep_buffer, {}};
+    return {grows ? verdict::reserve : verdict::leave, {}};
+}
+
 ruling rule_for_sample(const group_figures& figures) {
     if (is_large(figures)) return leave_large(figures);
     if (figures.never_freed_share() > threshold::immortal) return {verdict::monotonic_arena, {}};

@@ -29,6 +29,10 @@ ruling rule_for_site(const group_figures& figures, std::uint32_t escape_depth);
 /// For allocations that a function owns, with regular generations.
 ruling rule_for_scope(const group_figures& figures, const generation_figures& generations, std::uint32_t escape_depth);
 
+/// For containers that grow, or are made anew again and again. `may_be_kept`: one at a time, and in one function.
+/// `leave` without a reason where the program has nothing to leave out.
+ruling rule_for_buffers(const growth_figures& figures, bool may_be_kept);
+
 /// For a sample of the allocations: only the rules that do not need all of them.
 ruling rule_for_sample(const group_figures& figures);
 

@@ -19,6 +19,11 @@ public:
     /// `places` must outlive this object.
     scope_search(const history& run, const call_paths& paths, const change_places& places);
 
+    /// These are no part of any scope.
+    void claim(const context_set& contexts) {
+        for (const std::uint32_t context : contexts) claimed_[context] = true;
+    }
+
     /// Returns the advices; claimed() then has the contexts that they serve.
     std::vector<advice> find();
     const std::vector<bool>& claimed() const noexcept { return claimed_; }

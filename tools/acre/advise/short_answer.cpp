@@ -45,9 +45,8 @@ std::vector<std::size_t> recommended(const advice_list& list) {
         if (list.advices[i].decision != verdict::leave) numbers.push_back(i);
     }
     // Equal ones stay in the order of the list.
-    std::ranges::sort(numbers, {}, [&](std::size_t number) {
-        return std::pair{-list.advices[number].expected_nanoseconds().median, number};
-    });
+    std::ranges::stable_sort(
+        numbers, [&](std::size_t a, std::size_t b) { return comes_before(list.advices[a], list.advices[b]); });
     return numbers;
 }
 

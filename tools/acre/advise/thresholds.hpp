@@ -34,6 +34,14 @@ inline constexpr std::uint32_t many_callers = 3;     // functions that call a wr
 inline constexpr double not_told_apart = 0.03;       // others among what a line frees or allocates
 inline constexpr double stray = 0.001;               // of a scope's objects: a site that is not worth its line
 
+// Allocations that a program need not make: so many calls, or bytes, and their part of all in the run.
+inline constexpr std::uint64_t fewer_calls = 1000;
+inline constexpr std::uint64_t fewer_copied_bytes = std::uint64_t{4} << 20;
+inline constexpr double fewer_share = 0.05;
+inline constexpr double most_of_scope = 0.5;     // of what a scope allocates: what need not be
+inline constexpr std::uint64_t turns = 100;      // of a loop in which a container is made, at least
+inline constexpr double worth_of_moving = 1.25;  // calls that a kept container saves, for each that reserve() saves
+
 }  // namespace threshold
 
 }  // namespace acre::tool

@@ -308,7 +308,47 @@ static void {owner}_make(void) {{ {owner}_pool = acre_concurrent_pool_create({sl
 {api}void {owner}_free(void* object) {{ acre_concurrent_pool_free({owner}_pool, object); }}
 )";
 
+// What allocates less is code for one place, and needs nothing of acre.
+constexpr const char* reserve_code = R"(// the {buffer_type} that grows at {buffer_line}, in {function}:
+container.reserve({elements});  // before it is filled
+)";
+constexpr const char* keep_buffer_code = R"({view}// in place of the {buffer_type} at {buffer_line}, in {function}:
+{kept_storage}{buffer_type} {owner}_kept;  // {kept_place}
+{owner}_kept.clear();  // in each turn, before it is filled{refilled}
+)";
+
+constexpr const char* keep_member_code = R"(// the {buffer_type} of {buffer_line} is a member: keep the object that has it,
+{kept_storage}...  // in {function}, {kept_place}
+member.clear();  // in each turn, before it is filled{refilled}
+)";
+
 constexpr verdict_traits table[] = {
+    {.which = verdict::reserve,
+     .name = "reserve",
+     .resource = "system",
+     .allocates_less = true,
+     .is_in_plan = false,
+     .for_containers = verdict::reserve,
+     .title = "reserve() for {subject}",
+     .evidence = "{containers} grow there: {replaced} were replaced by larger ones, and {copied} copied. The last "
+                 "buffer: {last_sizes}.",
+     .cautions = {"The last buffer may be twice as large as needed: where the code knows the number of elements, "
+                  "reserve that.",
+                  "reserve() takes the whole buffer at once, for containers that stay smaller, too."},
+     .code = {.begin = reserve_code}},
+    {.which = verdict::keep_buffer,
+     .name = "keep_buffer",
+     .resource = "system",
+     .allocates_less = true,
+     .in_owner = true,
+     .for_containers = verdict::keep_buffer,
+     .title = "keep the buffer of {subject}",
+     .evidence = "{containers} are made and freed in {function}, one after the other: never two at a time in a "
+                 "thread. The last buffer: {last_sizes}.",
+     .cautions = {"Nothing may use the elements of an earlier turn, or point into the buffer, after clear().",
+                  "The container keeps its largest buffer, here {largest}, as long as it lives."},
+     .caution_for_threads = "{threads} threads do this: each needs a container of its own.",
+     .code = {.begin = keep_buffer_code, .object = keep_member_code}},
     {.which = verdict::arena,
      .name = "arena",
      .resource = "arena",

@@ -9,6 +9,8 @@
 namespace acre::tool {
 
 enum class verdict : std::uint8_t {
+    reserve,          // the size of a container that grows
+    keep_buffer,      // of a container that is made in each turn of a loop
     arena,            // with a reset in the function that owns the lifetimes
     scratch,          // freed youngest first, within a function
     stack_buffer,     // small, and dead before its function returns
@@ -23,7 +25,9 @@ enum class verdict : std::uint8_t {
     leave,         // keep malloc
 };
 
-inline constexpr std::array all_verdicts{verdict::arena,
+inline constexpr std::array all_verdicts{verdict::reserve,
+                                         verdict::keep_buffer,
+                                         verdict::arena,
                                          verdict::scratch,
                                          verdict::stack_buffer,
                                          verdict::object_pool,
@@ -63,6 +67,8 @@ struct verdict_traits {
     const char* resource = "";  // replayed for it, by its name in `acre replay`
     sized_by size = sized_by::nothing;
     reset_point reset = reset_point::none;
+    bool allocates_less = false;     // the program makes fewer allocations, from the same malloc
+    bool is_in_plan = true;          // a plan for its sites does what is advised, or nearly
     bool in_owner = false;           // its code goes into the function that owns the lifetimes
     bool one_each_thread = false;    // several threads need one each
     bool shared_by_threads = false;  // several threads use one, and others may free

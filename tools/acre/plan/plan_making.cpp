@@ -189,6 +189,8 @@ site_policy policy_for(const advice& each) {
         case verdict::multi_arena:
         case verdict::phase_arena:
             return site_policy::counted;
+        case verdict::reserve:
+        case verdict::keep_buffer:
         case verdict::object_pool:
         case verdict::multi_pool:
         case verdict::concurrent_object_pool:

@@ -86,7 +86,7 @@ void add_advices(way_list& ways, const std::filesystem::path& program, const std
     for (const planned_site& each : plan.sites) allocations += each.allocations;
     for (std::size_t i = 0; i < advices.size() && added.advices.size() < max_groups; ++i) {
         const verdict candidate = advices[i]->candidate;
-        if (candidate == verdict::leave) continue;  // no code gets what a plan does for it
+        if (candidate == verdict::leave || !traits_of(candidate).is_in_plan) continue;  // no code gets what a plan does
         const auto group = std::ranges::find(groups, group_name_of(i, *advices[i], paths), &plan_group::name);
         if (group == groups.end() || group->policy == site_policy::separate) continue;
         if (added.library == 0) {
@@ -128,16 +128,19 @@ void note_advices(advice_list& list, const contest_result& runs, const advised_w
         if (!found.failure.empty()) continue;
         advice& of = *each.of;
         const double passing = std::max(runs.cpu_ratio(added.library).median - 1, 0.0);
+        // A pool of a plan is no buffer that is kept: that saves more.
+        const bool allocates = !allocates_less(of);
         const interval saved = saved_by_code(saved_nanoseconds(runs, each.way, added.library), passing,
                                              each.share_of_allocations, static_cast<double>(list.cpu_nanoseconds));
-        of.in_runs = run_saving{.nanoseconds = saved,
-                                .policy = found.how.group->policy,
-                                .is_what_is_advised = found.how.group->policy == name_of(site_policy::pool) ||
-                                                      found.how.group->policy == name_of(site_policy::heap) ||
-                                                      of.candidate == verdict::multi_arena,
-                                .share_of_cpu = saved.median / static_cast<double>(list.cpu_nanoseconds),
-                                .peak_ratio = runs.peak_ratio(each.way).median,
-                                .rounds = std::min(found.runs.size(), runs.rounds)};
+        of.in_runs =
+            run_saving{.nanoseconds = saved,
+                       .policy = found.how.group->policy,
+                       .is_what_is_advised = allocates && (found.how.group->policy == name_of(site_policy::pool) ||
+                                                           found.how.group->policy == name_of(site_policy::heap) ||
+                                                           of.candidate == verdict::multi_arena),
+                       .share_of_cpu = saved.median / static_cast<double>(list.cpu_nanoseconds),
+                       .peak_ratio = runs.peak_ratio(each.way).median,
+                       .rounds = std::min(found.runs.size(), runs.rounds)};
         decide_by_runs(of, list.cpu_nanoseconds);
     }
 }
