@@ -95,6 +95,30 @@ TEST_F(apply, what_allocates_no_longer_was_followed) {
     EXPECT_NE(text().find("an arena, reset in request: followed"), std::string::npos) << text();
 }
 
+// One buffer of each stays.
+TEST_F(apply, what_is_reserved_was_followed) {
+    const auto vectors = [](bool is_reserved) {
+        made_trace made;
+        const auto fills = made.stack({"main:3", "fill:7", "std::vector<int>::_M_realloc_append<int>(int&&)"});
+        const auto drops = made.stack({"main:4"});
+        for (int i = 0; i < 1000; ++i) {
+            std::uint64_t buffer = made.allocate(fills, is_reserved ? 16 : 4);
+            for (const std::uint64_t size : {8U, 16U}) {
+                if (is_reserved) break;
+                const std::uint64_t larger = made.allocate(fills, size);
+                made.release(buffer, fills);
+                buffer = larger;
+            }
+            made.release(buffer, drops);
+        }
+        return made;
+    };
+    check(vectors(false), vectors(true), std::nullopt);
+    EXPECT_EQ(about("fill").state, follow_up::applied);
+    check(vectors(false), vectors(false), std::nullopt);
+    EXPECT_EQ(about("fill").state, follow_up::not_applied);
+}
+
 TEST_F(apply, what_was_saved_lies_in_the_predicted_interval_or_not) {
     const made_trace before = program(300, 3000, "3");
     const made_trace after = program(0, 3000, "3");

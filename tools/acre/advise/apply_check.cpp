@@ -146,6 +146,13 @@ std::string words_of(const site_name& site) {
     return what.empty() ? function : what + " in " + function;
 }
 
+/// Of what was to go. Of a container to reserve one buffer stays.
+double share_that_went(const advice& each, const checked_advice& found) {
+    if (each.candidate != verdict::reserve || !each.growth || each.growth->replaced == 0) return found.gone_share();
+    const double went = static_cast<double>(found.objects_before) - static_cast<double>(found.objects_after);
+    return std::clamp(went / static_cast<double>(each.growth->replaced), 0.0, 1.0);
+}
+
 checked_advice check_one(const advice& each, const named_sites& before, const remaining_objects& remaining) {
     checked_advice result;
     result.objects_before = each.figures.objects;
@@ -159,7 +166,7 @@ checked_advice check_one(const advice& each, const named_sites& before, const re
         result.most_remain = words_of(site);
     }
     result.objects_after = static_cast<std::uint64_t>(std::llround(after));
-    result.state = state_of(result.gone_share());
+    result.state = state_of(share_that_went(each, result));
     return result;
 }
 
