@@ -763,6 +763,19 @@ TEST_F(code, every_text_of_every_verdict_can_be_filled) {
     }
 }
 
+// main ends once: what stands first in it is reset at the end of the program.
+TEST_F(code, an_arena_of_main_is_reset_in_a_loop) {
+    const auto in_main = made_.stack({"main:9"});
+    const call_paths paths{made_.tables};
+    advice each = advice_of(verdict::arena, 1, stack_);
+    EXPECT_NE(code_of(each, paths).find("first in server::handle_request, or in its loop around"), std::string::npos);
+    each.site = paths.site(in_main);
+    each.function = paths.sites()[each.site].function;
+    const std::string pasted = code_of(each, paths);
+    EXPECT_NE(pasted.find("in the loop of main around these objects"), std::string::npos) << pasted;
+    EXPECT_EQ(pasted.find("first in"), std::string::npos) << pasted;
+}
+
 TEST_F(code, sites_of_one_text_are_named_once) {
     const auto one = made_.stack({"main", "store<int>::put:17", "operator new(unsigned long)"});
     const auto other = made_.stack({"main", "store<long>::put:17", "operator new(unsigned long)"});

@@ -54,6 +54,11 @@ const char* c_alignment_of(const advice& each) {
     return each.figures.aligned_to_8 == each.figures.objects ? "bytes % 16 == 0 ? 16 : 8" : "0";
 }
 
+/// Where a scratch begins whose end resets an arena. main ends once.
+std::string scope_place_of(const std::string& function) {
+    return function == "main" ? "in the loop of main" : "first in " + function + ", or in its loop";
+}
+
 /// Where C code that resets an arena is called.
 std::string reset_place_of(const advice& each, const std::string& function) {
     if (each.candidate == verdict::arena)
@@ -103,6 +108,7 @@ std::string filled(const char* text, const advice& each, const call_paths& paths
     add("subject", subject_of(each, paths));
     add("threads", count_text(figures.threads));
     add("lines", lines_text(each.lines));
+    add("scope_place", scope_place_of(function));
     // Of evidence.
     add("generations", generations_text(each));
     add("drag", percent_text(each.generations.drag()));

@@ -42,7 +42,7 @@ constexpr const char* of_allocator = "{container} {object}{{{variable}}};  // fo
 constexpr code_lines arena_code{
     .begin = R"(using namespace acre::literals;
 {storage}acre::arena {owner}_memory{{{{.first_block_bytes = {block}, .max_block_bytes = {max_block}}}}};
-acre::scratch {owner}_scope{{{owner}_memory}};  // first in {function}, or in its loop around these objects{lines}: reset at the end, however it is left
+acre::scratch {owner}_scope{{{owner}_memory}};  // {scope_place} around these objects{lines}: reset at the end, however it is left
 )",
     .plain = "void* p = {owner}_memory.allocate(bytes, alignment);  // for malloc; no free\n",
     .object = of_create,
