@@ -288,4 +288,131 @@ TEST_F(scratch_scope, moves) {
     EXPECT_EQ(level_.used(), 0u);
 }
 
+// A light scratch lies in one that is complete since the mark.
+TEST_F(scratch_scope, keeping_an_inner_one_leaves_the_outer_ones) {
+    acre::scratch outer{level_};
+    (void)level_.mark();
+    acre::scratch inner{level_};
+    inner.create<tracked>(1);
+    inner.keep();
+    EXPECT_TRUE(outer.active());
+    level_.reset();
+    EXPECT_FALSE(outer.active());
+    EXPECT_EQ(tracked::live, 0);
+}
+
+TEST_F(scratch_scope, a_destructor_may_reset_the_arena) {
+    struct resets {
+        acre::arena& of;
+        ~resets() { of.reset(); }
+    };
+    acre::scratch temp{level_};
+    temp.create<resets>(level_);
+    temp.end();
+    EXPECT_FALSE(temp.active());
+    EXPECT_EQ(level_.used(), 0u);
+}
+
+// Random scratches, marks, objects and blocks beside a list of what must be there: what ends takes back all behind it.
+class scratch_model {
+public:
+    scratch_model(acre::arena& level, unsigned seed) : level_(level), state_(seed) {}
+
+    void step() {
+        const unsigned kind = random(16);
+        if (kind < 4) {
+            level_.create<tracked>(0);
+            log_.push_back({entry::an_object});
+        } else if (kind < 6) {
+            const std::size_t bytes = random(8) == 0 ? 2000 : 1 + random(200);
+            auto* text = static_cast<unsigned char*>(level_.allocate(bytes));
+            const auto fill = static_cast<unsigned char>(random(256));
+            std::memset(text, fill, bytes);
+            log_.push_back({.kind = entry::a_text, .fill = fill, .bytes = bytes, .text = text});
+        } else if (kind < 10) {
+            log_.push_back({.kind = entry::a_scope, .scope = std::make_unique<acre::scratch>(level_)});
+        } else if (kind < 11) {
+            log_.push_back({.kind = entry::a_mark, .mark = level_.mark()});
+        } else if (kind == 15 && random(10) == 0) {
+            level_.reset(random(2) == 0 ? acre::keep_all : acre::release);
+            cut(0);
+        } else if (!log_.empty()) {
+            change(random(2) == 0 ? last_scope() : random(static_cast<unsigned>(log_.size())), kind);
+        }
+        check();
+    }
+
+private:
+    struct entry {
+        enum { an_object, a_text, a_scope, a_mark } kind;
+        unsigned char fill = 0;
+        std::size_t bytes = 0;
+        const unsigned char* text = nullptr;
+        std::unique_ptr<acre::scratch> scope = nullptr;
+        acre::arena::mark_type mark = {};
+    };
+
+    unsigned random(unsigned below) {
+        state_ = state_ * 1664525 + 1013904223;
+        return (state_ >> 8) % below;
+    }
+    std::size_t last_scope() const {
+        std::size_t at = log_.size() - 1;
+        while (at > 0 && log_[at].kind != entry::a_scope) --at;
+        return at;
+    }
+    void change(std::size_t at, unsigned kind) {
+        entry& chosen = log_[at];
+        if (chosen.kind == entry::a_mark) {
+            level_.rewind(chosen.mark);
+            cut(at + 1);
+        } else if (chosen.kind == entry::a_scope && kind == 11) {
+            chosen.scope->keep();
+            EXPECT_FALSE(chosen.scope->active());
+            log_.erase(log_.begin() + static_cast<std::ptrdiff_t>(at));
+        } else if (chosen.kind == entry::a_scope && kind == 12) {
+            chosen.scope = std::make_unique<acre::scratch>(std::move(*chosen.scope));
+        } else if (chosen.kind == entry::a_scope) {
+            chosen.scope->end();
+            cut(at);
+        }
+    }
+    // All from `at` on has ended. The scratches that the arena ended are destroyed after others began.
+    void cut(std::size_t at) {
+        ended_.clear();
+        for (std::size_t i = at; i < log_.size(); ++i) {
+            if (log_[i].kind == entry::a_scope) ended_.push_back(std::move(log_[i].scope));
+        }
+        log_.erase(log_.begin() + static_cast<std::ptrdiff_t>(at), log_.end());
+    }
+    void check() const {
+        int objects = 0;
+        for (const entry& each : log_) {
+            objects += each.kind == entry::an_object;
+            if (each.kind == entry::a_scope) {
+                EXPECT_TRUE(each.scope->active());
+            }
+            for (std::size_t i = 0; i < each.bytes; ++i) ASSERT_EQ(each.text[i], each.fill);
+        }
+        for (const auto& each : ended_) EXPECT_FALSE(each->active());
+        ASSERT_EQ(tracked::live, objects);
+        if (log_.empty()) {
+            ASSERT_EQ(level_.used(), 0u);
+        }
+    }
+
+    acre::arena& level_;
+    unsigned state_;
+    std::vector<entry> log_;
+    std::vector<std::unique_ptr<acre::scratch>> ended_;
+};
+
+TEST_F(scratch_scope, takes_back_what_a_model_says) {
+    for (unsigned seed = 0; seed < 50 && !HasFatalFailure(); ++seed) {
+        level_.reset();
+        scratch_model model{level_, seed};
+        for (int i = 0; i < 300 && !HasFatalFailure(); ++i) model.step();
+    }
+}
+
 }  // namespace

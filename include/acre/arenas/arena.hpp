@@ -58,14 +58,14 @@ class arena : public detail::typed_calls<arena> {
     template <class T>
     using array_layout = detail::array_layout<T>;
 
-    // Where a mark or a scratch rewinds to. The position is last so that a compiler does not store it in one with
-    // another member, which would make reading it slow.
+    // Where a mark or a scratch rewinds to. What a light scratch writes has no neighbour that it writes, too: compilers
+    // would store both at once, and reading one of them would wait for the other.
     struct place {
         std::uint64_t number;  // of the newest mark; the first mark is 2
         arena* owner;
         block* current;
-        block* oversize;
         destructor_node* destructors;
+        block* oversize;
         std::uintptr_t position;
     };
 
@@ -203,6 +203,7 @@ public:
 
     /// The state now, for rewind().
     mark_type mark() const noexcept {
+        complete_scopes();
         ++marks_made_;
         mark_type result;
         result.begin = here();
@@ -466,6 +467,7 @@ private:
 
     // Makes `next` the current block, with `position` as bump pointer.
     void enter(block* next, std::uintptr_t position) noexcept {
+        complete_scopes();
         current_ = next;
         blocks_changed();
         if (next == nullptr) return;
@@ -482,14 +484,16 @@ private:
         only_start_ = is_only ? current_->start() : 0;
     }
 
+    static constexpr std::uint64_t never = 0;
     // True when a reset has neither an object nor a scratch to end, nor a mark to make void.
     bool is_bare() const noexcept {
-        return destructors_ == nullptr && innermost_ == nullptr && marks_made_ == marks_void_;
+        return destructors_ == nullptr && innermost_ == nullptr && marks_made_ == bare_at_;
     }
     // Out of line: what most resets and destructors do not find.
     [[gnu::noinline]] void end_objects() noexcept {
         end_scopes(0);
         if (marks_made_ != marks_void_) marks_void_ = ++marks_made_;
+        bare_at_ = marks_made_;
         destroy_down_to(nullptr);
     }
     // Of several blocks, or none.
@@ -587,6 +591,7 @@ private:
             own = acquire(needed);
         }
         if (own == nullptr) return nullptr;
+        complete_scopes();
         detail::push(oversize_, own);
         blocks_changed();
         void* p = reinterpret_cast<void*>(align_up(own->start(), alignment));
@@ -793,6 +798,7 @@ private:
     // Marks later than `number` become void. Only the most recent range of void numbers is remembered.
     [[gnu::noinline]] void make_void_after(std::uint64_t number) noexcept {
         if (rewound_to_ == number && rewound_from_ + 1 == marks_made_) return;
+        complete_scopes();
         rewound_to_ = number;
         rewound_from_ = marks_made_++;
     }
@@ -817,35 +823,92 @@ private:
     }
 
     place here() const noexcept {
-        return {marks_made_, const_cast<arena*>(this), current_, oversize_, destructors_, position_};
+        return {marks_made_, const_cast<arena*>(this), current_, destructors_, oversize_, position_};
     }
 
-    // A live scratch. The arena clears `owner` when it takes the scratch's storage back.
+    // A live scratch. The arena clears `begin.owner` when it takes the scratch's storage back.
+    //
+    // Beginning and ending one writes little: until a mark is made or the blocks in use change, a scratch is light, and
+    // the arena itself still has the rest of where it began. complete_scopes() writes that before such a change.
     struct scope {
-        scope* outer;
+        scope* outer;  // of the same list
+        // All of a light one: owner, position and destructors.
         place begin;
+        bool releases;  // the arena's memory, when no scratch is left. False for a light one, and not set
     };
+
+    [[gnu::always_inline]] void begin_scope(scope& begun) noexcept {
+        begun.outer = innermost_;
+        begun.begin.owner = this;
+        begun.begin.destructors = destructors_;
+        begun.begin.position = position_;
+        // Hidden: g++ would warn that the address of a local variable stays behind, which the end takes back.
+        scope* self = &begun;
+        asm("" : "+r"(self));
+        innermost_ = self;
+    }
+    // One that releases the arena's memory at its end, if no scratch is left then.
+    void complete_releasing_scope(scope& begun) noexcept {
+        complete_scopes();
+        begun.releases = true;
+    }
+
+    // Before a mark is made, or the blocks in use change. All light scratches are inside all others.
+    void complete_scopes() const noexcept {
+        if (innermost_ != nullptr) complete_light_scopes();
+    }
+    [[gnu::noinline]] void complete_light_scopes() const noexcept {
+        bare_at_ = never;
+        scope* each = innermost_;
+        for (;; each = each->outer) {
+            each->begin.number = marks_made_;
+            each->begin.current = current_;
+            each->begin.oversize = oversize_;
+            each->releases = false;
+            if (each->outer == nullptr) break;
+        }
+        each->outer = innermost_complete_;
+        innermost_complete_ = std::exchange(innermost_, nullptr);
+    }
 
     // Ends the scratches that began after the mark `number`; 0 for all.
     void end_scopes(std::uint64_t number) noexcept {
-        for (; innermost_ != nullptr && innermost_->begin.number >= number; innermost_ = innermost_->outer)
-            innermost_->begin.owner = nullptr;
-    }
-    [[gnu::noinline]] void end_scopes_inside(const scope& outer) noexcept {
-        for (; innermost_ != &outer; innermost_ = innermost_->outer) innermost_->begin.owner = nullptr;
+        for (; innermost_ != nullptr; innermost_ = innermost_->outer) innermost_->begin.owner = nullptr;
+        scope*& last = innermost_complete_;
+        for (; last != nullptr && last->begin.number >= number; last = last->outer) last->begin.owner = nullptr;
     }
     // Ends `ended`, a live scratch, and those inside it.
-    [[gnu::always_inline]] void end_scope(const scope& ended) noexcept {
+    [[gnu::always_inline]] void end_scope(scope& ended) noexcept {
         if (innermost_ != &ended) [[unlikely]]
-            end_scopes_inside(ended);
+            return end_complete_scope(ended);
+        if (destructors_ != ended.begin.destructors) {
+            ended.begin.owner = nullptr;
+            destroy_down_to(ended.begin.destructors);
+            // A destructor allocated another block, made a mark or began a scratch, or reset the arena.
+            if (innermost_ != &ended) [[unlikely]]
+                return end_complete_scope(ended);
+        }
         innermost_ = ended.outer;
-        if (ended.begin.number != marks_made_) [[unlikely]]
-            make_void_after(ended.begin.number);
+        go_back_to(ended.begin.position);
+        ended.begin.owner = nullptr;
+    }
+    // One that is not light, or has a scratch inside it.
+    [[gnu::noinline]] void end_complete_scope(scope& ended) noexcept {
+        ended.begin.owner = nullptr;
+        complete_scopes();
+        const scope* found = innermost_complete_;
+        while (found != nullptr && found != &ended) found = found->outer;
+        if (found == nullptr) return;
+        for (scope*& last = innermost_complete_; last != &ended; last = last->outer) last->begin.owner = nullptr;
+        innermost_complete_ = ended.outer;
+        if (ended.begin.number != marks_made_) make_void_after(ended.begin.number);
         rewind_storage(ended.begin);
+        if (ended.releases && innermost_complete_ == nullptr && innermost_ == nullptr) reset(release);
     }
     // The link to `linked`, a live scratch. Linear in the scratches inside it.
     scope*& link_to(const scope& linked) noexcept {
-        scope** link = &innermost_;
+        complete_scopes();
+        scope** link = &innermost_complete_;
         while (*link != &linked) link = &(*link)->outer;
         return *link;
     }
@@ -855,12 +918,14 @@ private:
     std::uintptr_t position_ = 0;
     destructor_node* destructors_ = nullptr;
     std::uintptr_t end_ = 0;
-    block* current_ = nullptr;       // newest block in use; older ones follow by `previous`
-    block* oversize_ = nullptr;      // blocks in use of one large request each, newest first
-    scope* innermost_ = nullptr;     // the newest live scratch
-    std::uintptr_t only_start_ = 0;  // where the current block starts if it is the only one in use, otherwise 0
+    block* current_ = nullptr;            // newest block in use; older ones follow by `previous`
+    block* oversize_ = nullptr;           // blocks in use of one large request each, newest first
+    mutable scope* innermost_ = nullptr;  // the newest light scratch
+    std::uintptr_t only_start_ = 0;       // where the current block starts if it is the only one in use, otherwise 0
     mutable std::uint64_t marks_made_ = 1;
-    block* spare_ = nullptr;  // blocks kept for growth, oldest first
+    mutable std::uint64_t bare_at_ = 1;  // the number of marks made at which there is nothing to end, or never
+    mutable scope* innermost_complete_ = nullptr;  // the newest other scratch
+    block* spare_ = nullptr;                       // blocks kept for growth, oldest first
     block* spare_oversize_ = nullptr;
     block* initial_ = nullptr;  // storage given at construction, never given to upstream
     std::size_t held_bytes_ = 0;
