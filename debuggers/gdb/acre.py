@@ -179,11 +179,16 @@ class ScratchPrinter:
 
     def used_before(self, blocks):
         begin = self.scope["begin"]
-        oldest = {int(block.address) for block in linked(begin["current"], "previous")}
-        oldest |= {int(block.address) for block in linked(begin["oversize"], "previous")}
+        # Of a light scratch the arena itself has the blocks: see arena::scope.
+        is_light = any(int(each.address) == int(self.scope.address)
+                       for each in linked(blocks.arena["innermost_"], "outer"))
+        current, oversize = ((blocks.arena["current_"], blocks.arena["oversize_"]) if is_light else
+                             (begin["current"], begin["oversize"]))
+        oldest = {int(block.address) for block in linked(current, "previous")}
+        oldest |= {int(block.address) for block in linked(oversize, "previous")}
         used = 0
         for block, bytes in blocks.in_use():
-            if int(block.address) == int(begin["current"]):
+            if int(block.address) == int(current):
                 used += int(begin["position"]) - blocks.start(block)
             elif int(block.address) in oldest:
                 used += bytes

@@ -212,7 +212,7 @@ TEST(arena, options_out_of_range_are_refused) {
         acre::arena refused{{.max_block_bytes = 1}};
         ADD_FAILURE();
     } catch (const acre::bad_option& error) {
-        EXPECT_NE(std::string{error.what()}.find(".max_block_bytes = 1,"), std::string::npos) << error.what();
+        EXPECT_NE(std::string{error.what()}.find(".max_block_bytes = 1;"), std::string::npos) << error.what();
     }
     EXPECT_NO_THROW(acre::arena({.first_block_bytes = 4096, .max_block_bytes = 4096}));
 }

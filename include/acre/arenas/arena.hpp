@@ -306,8 +306,10 @@ public:
         if (destructors_ != nullptr && !owns(destructors_)) return "a destructor is recorded outside of the blocks";
         const bool is_only = current_ != nullptr && current_->previous == nullptr && oversize_ == nullptr;
         if (only_start_ != (is_only ? current_->start() : 0)) return "the only block is another one";
+        for (const scope* each = innermost_; each != nullptr; each = each->outer)
+            if (each->begin.owner != this) return "live scratches are out of order";
         std::uint64_t newest = marks_made_;
-        for (const scope* each = innermost_; each != nullptr; newest = each->begin.number, each = each->outer)
+        for (const scope* each = innermost_complete_; each != nullptr; newest = each->begin.number, each = each->outer)
             if (each->begin.owner != this || each->begin.number > newest) return "live scratches are out of order";
         return nullptr;
     }

@@ -196,18 +196,20 @@ protected:
         requires checks_frees
     {
         watched_slot taken;
-        if (!slabs_.take_newest(geometry, taken.slot, taken.state)) [[unlikely]]
-            return refill_watched();
-        unpoison(taken.slot, Slot);
+        if (slabs_.take_newest(geometry, taken.slot, taken.state)) [[likely]]
+            unpoison(taken.slot, Slot);
+        else
+            taken = refill_watched();
         return taken;
     }
     [[gnu::always_inline]] watched_slot try_allocate_watched() noexcept
         requires checks_frees
     {
         watched_slot taken;
-        if (!slabs_.take_newest(geometry, taken.slot, taken.state)) [[unlikely]]
-            return try_refill_watched();
-        unpoison(taken.slot, Slot);
+        if (slabs_.take_newest(geometry, taken.slot, taken.state)) [[likely]]
+            unpoison(taken.slot, Slot);
+        else
+            taken = try_refill_watched();
         return taken;
     }
     [[gnu::always_inline]] static bool was_freed(const std::uint8_t* state) noexcept {

@@ -57,8 +57,8 @@ public:
     const_reverse_iterator crend() const noexcept { return rend(); }
 
     /// The element `index`. Throws std::out_of_range if there is none; without exceptions it aborts.
-    T& at(std::size_t index) { return check(index), begin()[index]; }
-    const T& at(std::size_t index) const { return check(index), begin()[index]; }
+    T& at(std::size_t index) { return require_below_size(index), begin()[index]; }
+    const T& at(std::size_t index) const { return require_below_size(index), begin()[index]; }
     T& front() noexcept { return assert(begin() != end()), *begin(); }
     const T& front() const noexcept { return assert(begin() != end()), *begin(); }
     T& back() noexcept { return assert(begin() != end()), end()[-1]; }
@@ -176,7 +176,7 @@ private:
     }
 
     // The standard's error, without <stdexcept>, which takes a compiler longer than all of this.
-    void check(std::size_t index) const {
+    void require_below_size(std::size_t index) const {
         (void)std::string_view{reinterpret_cast<const char*>(begin()), self().size()}.at(index);
     }
 

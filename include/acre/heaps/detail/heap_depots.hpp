@@ -143,7 +143,7 @@ public:
 
     /// What in the listed slabs does not agree, or null. Linear in the slots of these.
     const char* broken_invariant(heap_range& in) noexcept {
-        const std::lock_guard guard{lock_};
+        const lock_guard guard{lock_};
         std::uint32_t before = 0;
         for (std::uint32_t each = partial_; each != 0; before = each, each = in.slab(each).next) {
             const heap_slab& slab = in.slab(each);

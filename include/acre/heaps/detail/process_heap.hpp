@@ -210,7 +210,7 @@ public:
     const char* broken_invariant() noexcept {
         for (heap_depot& each : depots_)
             if (const char* broken = each.broken_invariant(shared_.range)) return broken;
-        const std::lock_guard guard{shared_.lock};
+        const lock_guard guard{shared_.lock};
         return shared_.range.broken_invariant();
     }
 

@@ -246,7 +246,7 @@ public:
     }
     /// What in the data of slabs and large blocks does not agree, or null. Linear in the slots held, under the lock.
     const char* broken_invariant(const depot_config& config) const noexcept {
-        const std::lock_guard lock{lock_};
+        const lock_guard lock{lock_};
         const char* const of_slabs = slabs_.broken_invariant(config.geometry);
         return of_slabs != nullptr ? of_slabs : large_.broken_invariant();
     }
