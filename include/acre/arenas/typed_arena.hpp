@@ -172,7 +172,8 @@ class typed_arena : public detail::no_clear<typed_arena<T, N, Options, Fallback>
     static_assert(resource<Fallback>, "acre::typed_arena: the fallback is a resource, as acre::heap");
     static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
                   "acre::typed_arena holds single objects that are not const");
-    static_assert(N > 0, "acre::typed_arena<T, N>: write N, the number of objects: there must be room for one object at least");
+    static_assert(
+        N > 0, "acre::typed_arena<T, N>: write N, the number of objects: there must be room for one object at least");
     static constexpr bool fits = N <= max_request / sizeof(T);
     static_assert(fits, "acre::typed_arena: N objects of T are more than a program can address");
     static_assert(

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "code_places.hpp"
-#include "growth_wording.hpp"
 #include "text/text.hpp"
 
 namespace acre::tool {

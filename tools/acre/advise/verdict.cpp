@@ -317,7 +317,8 @@ constexpr const char* keep_buffer_code = R"({view}// in place of the {buffer_typ
 {owner}_kept.clear();  // in each turn, before it is filled{refilled}
 )";
 
-constexpr const char* keep_member_code = R"(// the {buffer_type} of {buffer_line} is a member: keep the object that has it,
+constexpr const char* keep_member_code =
+    R"(// the {buffer_type} of {buffer_line} is a member: keep the object that has it,
 {kept_storage}...  // in {function}, {kept_place}
 member.clear();  // in each turn, before it is filled{refilled}
 )";
