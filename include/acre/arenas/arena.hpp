@@ -89,7 +89,8 @@ public:
         if (!std::is_constant_evaluated()) asm("");
     }
     explicit arena(resource_ref upstream) noexcept : upstream_(upstream) {}
-    explicit arena(const arena_options& options, resource_ref upstream = heap{}) : arena(options, upstream, name) {}
+    [[gnu::always_inline]] explicit arena(const arena_options& options, resource_ref upstream = heap{})
+        : arena(options, upstream, name) {}
 
     /// Refused by a sentence: a resource is not copied.
     template <detail::copy_of<arena> Other>
@@ -358,21 +359,21 @@ private:
     friend class cursor;
     friend class scratch;
 
-    // For the resource named `resource`, whose name an error has.
-    arena(const arena_options& options, resource_ref upstream, const char* resource)
-        : options_(options.completed()), upstream_(upstream) {
+    // For the resource named `resource`, whose name an error has. Always inline: of constant options only stores are
+    // left, and clang would call it otherwise.
+    [[gnu::always_inline]] arena(const arena_options& options, resource_ref upstream, const char* resource)
+        : options_(options.fixed_bytes != 0 ? of_fixed(options.fixed_bytes) : options.completed()),
+          upstream_(upstream) {
         if (options.fixed_bytes != 0) {
-            take_fixed(options);
-            return;
+            if (!may_be_fixed(options)) [[unlikely]]
+                refuse_fixed(options);
+            const std::size_t bytes = fixed_storage_bytes(options.fixed_bytes);
+            begin_fixed(upstream_.allocate(bytes, block_alignment), options.fixed_bytes);
+        } else {
+            if (!may_grow(options_)) [[unlikely]]
+                refuse_growing(options, resource);
+            next_block_bytes_ = options_.first_block_bytes;
         }
-        // The default follows max_block_bytes if that is less.
-        const bool is_default = options.first_block_bytes == 0;
-        require_at_least(block::header_bytes + granule, resource, is_default ? "max_block_bytes" : "first_block_bytes",
-                         options_.first_block_bytes);
-        require_block_size(resource, "first_block_bytes", options_.first_block_bytes);
-        require_at_least(options_.first_block_bytes, resource, "max_block_bytes", options_.max_block_bytes);
-        require_block_size(resource, "max_block_bytes", options_.max_block_bytes);
-        next_block_bytes_ = options_.first_block_bytes;
     }
 
     static constexpr std::size_t block_alignment = default_alignment;
@@ -670,19 +671,43 @@ private:
         return reinterpret_cast<std::byte*>(fixed) - (fixed_front - block::header_bytes);
     }
 
-    static void require_block_size(const char* resource, const char* option, std::size_t bytes) {
-        require_option(bytes <= max_request / 2, resource, option, bytes, "less than a quarter of the address space");
+    // A fixed arena reads no other option.
+    static constexpr arena_options of_fixed(std::size_t bytes) noexcept {
+        return {.first_block_bytes = 0, .max_block_bytes = 0, .limit_bytes = 0, .fixed_bytes = bytes};
     }
 
-    void take_fixed(const arena_options& options) {
-        require_option(options.first_block_bytes == 0 && options.max_block_bytes == 0 &&
-                           options.limit_bytes == arena_options{}.limit_bytes,
-                       name, "fixed_bytes", options.fixed_bytes, "an arena that does not grow: the only option");
-        require_option(options.fixed_bytes <= max_request / 4 / (1 + redzone_bytes / granule), name, "fixed_bytes",
-                       options.fixed_bytes, "less than an eighth of the address space");
-        options_.limit_bytes = 0;
-        // Not what was just copied: compilers copy two options at once, and reading one of them would wait for that.
-        begin_fixed(upstream_.allocate(fixed_storage_bytes(options.fixed_bytes), block_alignment), options.fixed_bytes);
+    static constexpr bool is_alone(const arena_options& fixed) noexcept {
+        return fixed.first_block_bytes == 0 && fixed.max_block_bytes == 0 &&
+               fixed.limit_bytes == arena_options{}.limit_bytes;
+    }
+    static constexpr bool may_be_fixed(const arena_options& options) noexcept {
+        return is_alone(options) && options.fixed_bytes <= max_request / 4 / (1 + redzone_bytes / granule);
+    }
+    [[gnu::noinline, gnu::cold]] static void refuse_fixed(const arena_options& options) {
+        require_option(is_alone(options), name, "fixed_bytes", options.fixed_bytes,
+                       "an arena that does not grow: the only option");
+        require_option(may_be_fixed(options), name, "fixed_bytes", options.fixed_bytes,
+                       "less than an eighth of the address space");
+    }
+
+    static constexpr std::size_t least_block_bytes = block::header_bytes + granule;
+    static constexpr bool may_grow(const arena_options& completed) noexcept {
+        return completed.first_block_bytes >= least_block_bytes &&
+               completed.max_block_bytes >= completed.first_block_bytes && completed.max_block_bytes <= max_request / 2;
+    }
+    [[gnu::noinline, gnu::cold]] static void refuse_growing(const arena_options& options, const char* resource) {
+        const arena_options all = options.completed();
+        const auto require_block_size = [resource](const char* option, std::size_t bytes) {
+            require_option(bytes <= max_request / 2, resource, option, bytes,
+                           "less than a quarter of the address space");
+        };
+        // The default follows max_block_bytes if that is less.
+        const bool is_default = options.first_block_bytes == 0;
+        require_at_least(least_block_bytes, resource, is_default ? "max_block_bytes" : "first_block_bytes",
+                         all.first_block_bytes);
+        require_block_size("first_block_bytes", all.first_block_bytes);
+        require_at_least(all.first_block_bytes, resource, "max_block_bytes", all.max_block_bytes);
+        require_block_size("max_block_bytes", all.max_block_bytes);
     }
 
     // The usable bytes, and as many for redzones as allocations that fill those bytes can need.
@@ -699,14 +724,18 @@ private:
         held_bytes_ = fixed_storage_bytes(usable);
         void* header = static_cast<std::byte*>(storage) + fixed_front - block::header_bytes;
         poison(storage, fixed_front - block::header_bytes);
-        initial_ = ::new (header) block{nullptr, fixed_room(usable) + block::header_bytes, 0};
-        poison(initial_ + 1, block::header_bytes - sizeof(block));
-        enter(initial_, initial_->start());
+        current_ = ::new (header) block{nullptr, fixed_room(usable) + block::header_bytes, 0};
+        poison(current_ + 1, block::header_bytes - sizeof(block));
+        initial_ = current_;
+        end_ = current_->end();
+        only_start_ = current_->start();
+        go_back_to(only_start_);
     }
 
     // The bytes went back at a reset, and are taken anew.
     void* allocate_fixed_anew(std::size_t bytes, std::size_t alignment) noexcept {
         if (initial_ != nullptr || bytes > options_.fixed_bytes) return nullptr;
+        complete_scopes();
         begin_fixed(upstream_.try_allocate(fixed_storage_bytes(options_.fixed_bytes), block_alignment),
                     options_.fixed_bytes);
         void* p;
