@@ -44,9 +44,11 @@ std::vector<std::size_t> recommended(const advice_list& list) {
     for (std::size_t i = 0; i < list.advices.size(); ++i) {
         if (list.advices[i].decision != verdict::leave) numbers.push_back(i);
     }
-    // Equal ones stay in the order of the list.
-    std::ranges::stable_sort(
-        numbers, [&](std::size_t a, std::size_t b) { return comes_before(list.advices[a], list.advices[b]); });
+    // Equal ones stay in the order of the list. (Clang warns of what std::stable_sort of libstdc++ 12 calls.)
+    std::ranges::sort(numbers, [&](std::size_t a, std::size_t b) {
+        if (comes_before(list.advices[a], list.advices[b])) return true;
+        return a < b && !comes_before(list.advices[b], list.advices[a]);
+    });
     return numbers;
 }
 
