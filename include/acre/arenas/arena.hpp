@@ -273,9 +273,8 @@ public:
     }
 
     /// Bytes left in the current block: what fits without an upstream call, up to an alignment of 8. Constant time. Of
-    /// a fixed arena, all that is left, also while its bytes are given back.
+    /// a fixed arena, all that is left; 0 while it has given its bytes back, or got none.
     std::size_t remaining() const noexcept {
-        if (end_ == 0) return options_.fixed_bytes;
         const std::size_t room = end_ - position_;
         return room - detail::min(room, redzone_bytes);
     }
