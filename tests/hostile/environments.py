@@ -447,7 +447,9 @@ case("under-setarch", "setarch -R @ starts fork", "--children", events=400, trac
 case("under-stdbuf", "stdbuf -o0 @ starts spawn shows environment", says=started, events=200, needs="stdbuf")
 case("under-strace", "strace -f -o /dev/null @ starts fork", "--children", events=400, traces=2, needs="strace")
 case("over-strace", "@ strace -f -o /dev/null churn", "--children", events=200, traces=range(1, 4), needs="strace")
-case("over-gdb", "@ gdb -q -batch -nx -ex run --args churn 100 3", same="status", says="started|wrote", needs="gdb")
+# gdb ends while its own threads work, in 1 of 60 runs in the middle of an event, which is then missing.
+case("over-gdb", "@ gdb -q -batch -nx -ex run --args churn 100 3", same="status", says="started|wrote|damaged",
+     needs="gdb")
 case("over-valgrind", "@ valgrind -q churn", "--children", same="status stdout", traces=range(0, 5),
      says="could not|static|started|wrote", needs="valgrind")
 case("over-setarch", "@ setarch -R churn", events=200, says="executed 2 programs", needs="setarch")
