@@ -374,7 +374,11 @@ struct static_pool_thread {
 
 #if ACRE_BY_SEGMENT
 /// Of no pool: it has no slot and keeps none.
-[[gnu::used]] inline thread_local constinit static_pool_thread no_pool_thread{};
+inline thread_local constinit static_pool_thread no_pool_thread{};
+/// Keeps the variable, which assembly names. Clang 19 crashes where it is gnu::used itself and comes out of a module.
+[[gnu::used]] inline static_pool_thread& keep_no_pool_thread() noexcept {
+    return no_pool_thread;
+}
 #endif
 
 /// Of a group that the program names. That name is part of the variable's symbol, so it is not found by the symbol.
