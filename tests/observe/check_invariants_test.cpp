@@ -122,7 +122,8 @@ TEST(check_invariants, of_a_multi_arena) {
     record* first = nullptr;
     for (std::size_t at = 0; at + sizeof(record) <= sizeof storage; at += alignof(record)) {
         auto* const each = reinterpret_cast<record*>(storage + at);
-        if (acre::is_poisoned(each) || each->live != 3 || each->link != record::taken) continue;
+        if (acre::is_poisoned(&each->live) || acre::is_poisoned(&each->link)) continue;
+        if (each->live != 3 || each->link != record::taken) continue;
         first = each;
         break;
     }
