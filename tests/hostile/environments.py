@@ -447,7 +447,7 @@ case("under-setarch", "setarch -R @ starts fork", "--children", events=400, trac
 case("under-stdbuf", "stdbuf -o0 @ starts spawn shows environment", says=started, events=200, needs="stdbuf")
 case("under-strace", "strace -f -o /dev/null @ starts fork", "--children", events=400, traces=2, needs="strace")
 case("over-strace", "@ strace -f -o /dev/null churn", "--children", events=200, traces=range(1, 4), needs="strace")
-# gdb ends while its own threads work, in 1 of 60 runs in the middle of an event, which is then missing.
+# In 1 of 60 runs a part of the log is missing: probably gdb ends while its own threads write an event.
 case("over-gdb", "@ gdb -q -batch -nx -ex run --args churn 100 3", same="status", says="started|wrote|damaged",
      needs="gdb")
 case("over-valgrind", "@ valgrind -q churn", "--children", same="status stdout", traces=range(0, 5),
